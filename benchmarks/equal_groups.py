@@ -4,7 +4,8 @@ Run: python benchmarks/equal_groups.py [--seeds N] [--what NAME ...]
 
 The same network twice, scale-free with tables of the same norm, or a ring of five-point items. The
 columns: comparisons with a false difference, the share of p-values of pairs below .05 and .01, and
-the share of p-values of global strength below .05. "missing" has cells deleted at random.
+the share of p-values of global strength below .05. "missing" has cells deleted at random;
+"weights" are gamma with a design effect, "weights of one group" in the first group alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,18 @@ class Equal:
     rows: tuple[int, ...]
     missing: float = 0.0
     ordinal: bool = False
+    effects: tuple[float, ...] = ()
+
+    def weights(self, seed: int) -> np.ndarray | None:
+        """Return the weights of the rows of all groups, which have nothing to do with the rows."""
+        if not self.effects:
+            return None
+        rng = np.random.default_rng([seed, 1])
+        parts = [
+            rng.gamma(1.0 / (effect - 1.0), effect - 1.0, size) if effect > 1.0 else np.ones(size)
+            for effect, size in zip(self.effects, self.rows, strict=True)
+        ]
+        return np.maximum(np.concatenate(parts), 1e-3)
 
     def network(self, seed: int) -> gw.PairwiseMRF:
         """Return the network of all groups."""
@@ -71,6 +84,9 @@ SETTINGS = {
     "missing": Equal(10, 2, (500, 500), missing=0.1),
     "a quarter missing": Equal(10, 2, (500, 500), missing=0.25),
     "missing, ordered": Equal(10, 5, (300, 300), missing=0.1, ordinal=True),
+    "weights": Equal(10, 2, (500, 500), effects=(1.9, 1.9)),
+    "weights, three states": Equal(10, 3, (500, 500), effects=(1.9, 1.9)),
+    "weights of one group": Equal(10, 2, (800, 400), effects=(1.9, 1.0)),
     "ordered": Equal(12, 5, (300, 300), ordinal=True),
     "ordered, unequal sizes": Equal(12, 5, (1000, 120), ordinal=True),
 }
@@ -96,6 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
             found = gw.compare_groups(
                 one.table(seed),
                 "g",
+                sample_weight=one.weights(seed),
                 missing="available-case" if one.missing else "error",
                 ordinal=one.ordinal or None,
             )

@@ -9,7 +9,7 @@ ROWS = 900
 PROBLEMS = {
     "complete": {},
     "whole-weights": {"weights": "n"},
-    "other-weights": {"weights": "n"},
+    "other-weights": {"weights": "n", "lam": 0.03},
     "available-case": {"missing": "available-case"},
     "impute": {"missing": "impute"},
     "drop-rows": {"missing": "drop-rows"},
@@ -24,7 +24,7 @@ PROBLEMS = {
     "many-configurations": {"lam": 0.03},
 }
 #: Those that make test runs with every engine.
-QUICK = ("complete", "other-weights", "available-case", "many-configurations")
+QUICK = ("complete", "whole-weights", "other-weights", "available-case", "many-configurations")
 
 
 def columns_of(name):

@@ -181,6 +181,13 @@ def place(tmp_path, monkeypatch):
     truth.save(tmp_path / "truth.gw")
     for name in ("train", "test", "new"):
         write_conll(tmp_path / f"{name}.txt", [SENTENCE[k:] for k in (0, 1, 0, 2)] * 5)
+        (tmp_path / f"{name}.conllu").write_text(
+            "".join(
+                f"{k}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n"
+                for k, (word, tag, *_) in enumerate(SENTENCE, 1)
+            )
+            + "\n"
+        )
     write_tagger(tmp_path / "tagger.crfsuite")
     truth.export(tmp_path / "grid.uai")
     for name in ("grid", "network"):

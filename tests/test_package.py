@@ -227,7 +227,16 @@ def test_the_readme_of_the_package_has_no_links_to_files_that_are_not_with_it(bu
 
 def test_nothing_names_an_address_that_is_not_ours():
     """No account and no page of an index is the project's."""
-    places = ("*.md", "*.toml", "*.cff", "*.py", ".github/**/*.yml", "docs/**/*", "recipe/*", "paper/*.md")
+    places = (
+        "*.md",
+        "*.toml",
+        "*.cff",
+        "*.py",
+        ".github/**/*.yml",
+        "docs/**/*",
+        "recipe/*",
+        "paper/*.md",
+    )
     for path in (path for place in places for path in ROOT.glob(place) if path.is_file()):
         text = path.read_text(encoding="utf-8", errors="ignore")
         found = re.findall(r"github\.com/graftwork|pypi\.org/\S*graftwork", text)

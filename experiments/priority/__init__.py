@@ -35,7 +35,7 @@ EPSILONS: dict[Size, tuple[float, ...]] = {
     "full": (0.0, 1e-4, 1e-2, 1e-1), "quick": (0.0, 1e-4, 1e-2, 1e-1), "tiny": (1e-4, 1e-1),
 }  # fmt: skip
 #: Rows of either half in the tables of tiny studies.
-TINY_ROWS = 400
+TINY_ROWS = 200
 #: Not in the paper: pairs that were tested wait until all others had their turn.
 TURNS = {"order": "turns"}
 GRAFTING: dict[str, Any] = {"method": "grafting", "method_options": {"features": False}}

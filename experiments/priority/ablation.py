@@ -56,7 +56,7 @@ class Trials:
 TRIALS: dict[Size, tuple[Trials, ...]] = {
     "full": (Trials(20), Trials(10, n=80)),
     "quick": (Trials(4, n=30),),
-    "tiny": (Trials(2, n=14, rows=300, central=2),),
+    "tiny": (Trials(1, n=14, rows=300, central=2),),
 }
 
 

@@ -1,6 +1,7 @@
 /** Says how the probabilities were computed, and what evidence there is. */
 
 import { evidenceWords, statesOf, type Context } from "./context";
+import { frequencies } from "./data";
 import { button, fill, h, name } from "./dom";
 import { withEvidence } from "./state";
 
@@ -69,21 +70,43 @@ interface Badge {
   about: string;
 }
 
+const EXACT = "The arithmetic is exact (a junction tree).";
+
 /** Return how far exactly computed answers are from the rows, as far as that is known. */
-function distance({ oracle, view, store }: Context): Badge {
-  const exact = "The arithmetic is exact (a junction tree).";
+function exactly(context: Context): Badge {
+  const { oracle, view, store } = context;
   const errors = oracle.asked(store.state).map((m) => view.models[m].rows?.error ?? null);
   if (errors.some((error) => error === null)) {
-    const about = `${exact} How close the network is to its rows is not known here.`;
+    const about = `${EXACT} How close the network is to its rows is not known here.`;
     return { text: "exact arithmetic", kind: "exact", about };
   }
-  const error = Math.max(...(errors as number[]));
+  return distance(Math.max(...(errors as number[])), EXACT, "exact");
+}
+
+/** Return a badge that says how far answers without evidence are from the rows. */
+function distance(error: number, how: string, kind: Badge["kind"]): Badge {
   const points = `${(100 * error).toFixed(1)} points`;
-  const about = `${exact} Without evidence, no state's probability is further than ${points} from its frequency in the rows. Given evidence, probabilities follow from the edges.`;
-  if (error < SAME) return { text: "margins as in the data", kind: "exact", about };
+  const about = `${how} Without evidence, no state's probability is further than ${points} from its frequency in the rows. Given evidence, probabilities follow from the edges.`;
+  if (error < SAME) return { text: "margins as in the data", kind, about };
   return error <= NEAR
-    ? { text: `within ${points} of the data`, kind: "exact", about }
+    ? { text: `within ${points} of the data`, kind, about }
     : { text: `up to ${points} off the data`, kind: error <= FAR ? "approximate" : "poor", about };
+}
+
+/** The largest difference between the answers without evidence and the rows; null if unknown. */
+function shownError({ oracle, view, store }: Context): number | null {
+  let most = 0;
+  for (const [k, m] of oracle.asked(store.state).entries()) {
+    const { rows, network } = view.models[m];
+    const values = oracle.latest?.priors[k]?.values;
+    if (!rows || !network || !values) return null;
+    for (let i = 0; i < network.cards.length; i++) {
+      const at = network.unaryOffsets[i];
+      const seen = frequencies(rows, network, i, null);
+      seen?.forEach((share, a) => (most = Math.max(most, Math.abs(share - values[at + a]))));
+    }
+  }
+  return most;
 }
 
 /** Return how the latest answers were computed. */
@@ -100,7 +123,7 @@ export function badgeOf(context: Context): Badge {
   }
   const answers = reply.answers.flatMap((each) => each ?? []);
   if (answers.every((each) => each.engine === "exact")) {
-    return distance(context);
+    return exactly(context);
   }
   const loopy = answers.filter((each) => each.engine === "bp");
   const settled = loopy.every((each) => each.converged);
@@ -111,15 +134,25 @@ export function badgeOf(context: Context): Badge {
     ? " Some states exclude each other, and evidence that contradicts them may go unnoticed."
     : "";
   const sweeps = Math.max(...loopy.map((each) => each.sweeps));
-  return settled
-    ? {
-        text: "approximate · converged",
-        kind: "approximate",
-        about: `Exact inference is too large for this network: loopy belief propagation, converged after ${sweeps} sweeps.${caution}`,
-      }
-    : {
-        text: "approximate · not converged",
-        kind: store.state.evidence.size ? "poor" : "approximate",
-        about: `Exact inference is too large for this network, and loopy belief propagation did not converge in ${sweeps} sweeps: these numbers may be poor.${caution}`,
-      };
+  const large = "Exact inference is too large for this network:";
+  const error = shownError(context);
+  if (!settled) {
+    return {
+      text: "approximate · not converged",
+      kind: store.state.evidence.size ? "poor" : "approximate",
+      about: `${large} loopy belief propagation did not converge in ${sweeps} sweeps, and these numbers may be poor.${caution}`,
+    };
+  }
+  const drawn = answers.filter((each) => each.engine === "sampled");
+  const noise = `${(100 * Math.max(...drawn.map((each) => each.noise))).toFixed(1)} points`;
+  const how = drawn.length
+    ? `${large} joint states were drawn, with a standard error of up to ${noise}.${caution}`
+    : `${large} loopy belief propagation, converged after ${sweeps} sweeps.${caution}`;
+  const word = drawn.length ? "sampled" : "approximate";
+  if (error === null) {
+    const text = drawn.length ? `sampled · ± ${noise}` : "approximate · converged";
+    return { text, kind: "approximate", about: how };
+  }
+  const found = distance(error, how, "approximate");
+  return { ...found, text: `${word} · ${found.text}` };
 }

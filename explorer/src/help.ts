@@ -21,7 +21,7 @@ const LINES: [string, string][] = [
   ],
   [
     "margins as in the data, approximate",
-    "Probabilities are computed in this page: exactly where that is affordable, and then the badge says how far the network is from its rows; else by loopy belief propagation, which it says. Next to a probability stands how often the state occurs in the rows, as long as at most one variable is observed.",
+    "Probabilities are computed in this page: exactly where that is affordable, and then the badge says how far the network is from its rows; else by draws, with their standard error, and in very large networks by loopy belief propagation, which it says. Next to a probability stands how often the state occurs in the rows, as long as at most one variable is observed.",
   ],
   [
     "Filters",

@@ -85,6 +85,56 @@ test("belief propagation is exact on trees, edges' tables included", () => {
   }
 });
 
+test("draws agree with enumeration within their standard error, hard zeros included", () => {
+  for (let seed = 0; seed < 3; seed++) {
+    const random = generator(300 + seed);
+    const barred = seed % 2 ? 0.05 : 0;
+    const net = randomNetwork(random, {
+      variables: 7,
+      edges: 16,
+      mostStates: 4,
+      scale: 2.5,
+      barred,
+    });
+    const evidence = randomEvidence(net.cards, random);
+    const truth = enumerate(net, evidence);
+    const pairs = Array.from({ length: net.edges.length / 2 }, (_, e) => e);
+    const found = answer(net, { evidence, engine: "sampled", pairs });
+    if (truth.total === 0) continue;
+    assert(found !== null && found.engine === "sampled");
+    assert(found.noise < 0.03);
+    assert(largestGap(found.values, truth.values) < 4 * found.noise + 0.002);
+    pairs.forEach((e) => assert(largestGap(found.pairs.get(e)!, truth.pairs[e]) < 0.05));
+  }
+});
+
+test("a network that is too large for a junction tree is sampled", () => {
+  const side = 26;
+  const edges: number[] = [];
+  for (let r = 0; r < side; r++) {
+    for (let c = 0; c < side; c++) {
+      const at = r * side + c;
+      if (c + 1 < side) edges.push(at, at + 1);
+      if (r + 1 < side) edges.push(at, at + side);
+    }
+  }
+  const cards = new Int32Array(side * side).fill(2);
+  const unaries = new Float64Array(2 * cards.length);
+  // Pairs agree so strongly that messages settle at one of the two sides, which are as likely.
+  const tables = Array.from({ length: edges.length / 2 }, () => [1.1, 0, 0, 1.1]).flat();
+  const weights = Float64Array.of(...unaries, ...tables);
+  const net = makeNetwork(cards, Int32Array.from(edges), weights);
+  const found = answer(net, { evidence: new Map() });
+  assert(found !== null && found.engine === "sampled" && found.noise > 0);
+  assert(
+    largestGap(
+      found.values,
+      new Float64Array(weights.length).fill(0.5).subarray(0, found.values.length),
+    ) <
+      5 * found.noise,
+  );
+});
+
 test("belief propagation says when it has not converged", () => {
   const random = generator(5);
   const net = randomNetwork(random, {

@@ -10,12 +10,14 @@ from chain_brute import Enumerated, everything, matrix, random_chains
 from scipy.optimize import minimize_scalar
 
 from graftwork.data import as_sequences
+from graftwork.errors import TooLargeError
 from graftwork.grafting import Problem
 from graftwork.grafting.chains import ChainFamily
 from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
 from graftwork.kernels.chains.logs import NEVER, fill_states, pass_in_logs
 from graftwork.models.chain import ChainModel
-from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains import likelihood
+from graftwork.objectives.chains.data import ChainData, Occurrences
 from graftwork.objectives.chains.features import find_features
 from graftwork.objectives.chains.gains import feature_gains
 from graftwork.objectives.chains.likelihood import (
@@ -149,8 +151,8 @@ def test_attributes_of_value_zero_are_candidates_but_cost_nothing(order, value):
     here = weights_of(features, 2)
     objective = ChainLikelihood(data, features, seen, 1)
     kept = objective.data
-    assert len(kept.sequences.indices) == len(kept.positions) == there.sum()
-    assert len(kept.col_values) == (0 if value == 1 else there.sum())
+    assert len(kept.sequences.indices) == there.sum()
+    assert len(kept.sequences.values) == (0 if value == 1 else there.sum())
     point = objective.at(here)
     loss, slope = Enumerated(data, features).loss(here.weights)
     assert point.value == pytest.approx(loss, abs=1e-11)
@@ -312,7 +314,7 @@ def test_features_are_those_seen_and_counted_rightly(order):
 
 def test_rare_attributes_can_be_left_out():
     data = random_chains(9, 3, 1, lengths=(3, 5, 2))
-    counts = np.diff(data.col_starts)
+    counts = np.diff(Occurrences.of(data.sequences).starts)
     features, _ = find_features(data, min_count=int(counts.max()))
     assert set(features.attributes.tolist()) == set(np.flatnonzero(counts == counts.max()).tolist())
     assert features.starts[-1] == features.n_votes
@@ -371,3 +373,43 @@ def test_gains_of_moves_are_finite_and_rank_what_is_wanted():
     wanted = np.abs(point.gradients[moves]) > 0.001
     assert np.isfinite(gains).all()
     assert ((gains > 0) == wanted).all()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("weights", [False, True])
+def test_blocks_add_up_to_the_whole(order, weights, monkeypatch):
+    """Every sequence a block of its own, against all in one and against enumeration."""
+    data = random_chains(4, 3, order, values=True, weights=weights, lengths=(3, 1, 4, 0, 2))
+    features, seen = everything(data)
+    here = weights_of(features, 3)
+    one = ChainLikelihood(data, features, seen, 1)
+    monkeypatch.setattr(likelihood, "HELD", 1)
+    monkeypatch.setattr(likelihood, "LEAST", 1)
+    many = ChainLikelihood(data, features, seen, 1)
+    assert len(one._blocks) == 1
+    assert len(many._blocks) >= 4
+    loss, slope = Enumerated(data, features).loss(here.weights)
+    for objective in (one, many):
+        point = objective.at(here)
+        assert point.value == pytest.approx(loss, abs=1e-11)
+        np.testing.assert_allclose(point.gradients, slope, atol=1e-11)
+    np.testing.assert_allclose(many.metric(), one.metric(), rtol=1e-12)
+    np.testing.assert_allclose(many.marginals(here), one.marginals(here), atol=1e-13)
+
+
+def test_only_one_block_of_marginals_is_held(monkeypatch):
+    data = random_chains(8, 4, 1, lengths=(50,) * 200)
+    monkeypatch.setattr(likelihood, "HELD", 2**14)
+    objective = ChainLikelihood(data, *find_features(data), 1)
+    assert data.shape.n_columns == 8
+    assert len(objective._marginals) == 2000  # of 10,000 positions: 40 whole sequences
+    assert [block.positions.stop for block in objective._blocks] == [2000, 4000, 6000, 8000, 10000]
+
+
+def test_gains_of_too_many_positions_are_refused(monkeypatch):
+    data = random_chains(5, 3, 1, lengths=(4, 4, 3))
+    features, seen = everything(data)
+    monkeypatch.setattr(likelihood, "MOST_MARGINALS", 10)
+    point = ChainLikelihood(data, features, seen, 1).at(weights_of(features, 1))
+    with pytest.raises(TooLargeError, match="use another method"):
+        feature_gains(point, 0.1, 0.0, np.arange(3))

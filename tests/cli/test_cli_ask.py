@@ -50,6 +50,22 @@ def test_query_map_and_pair_as_text(graftwork, model, model_file):
     assert f"{model.log_partition():.6f}" in result.out
 
 
+def test_query_shows_what_the_rows_say_of_a_pair_and_which_weights_answer(graftwork, tmp_path):
+    rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"], ["rain", "dry"]] * 50
+    model = gw.MarkovNetwork().fit(rows).model_
+    for network, words in ((model, "unaries calibrated"), (model.refit(), "by the likelihood")):
+        network.save(tmp_path / "model.gw")
+        told = graftwork("query", tmp_path / "model.gw", "x0", "--pair", "x1,x0").out
+        assert any(line.startswith("weights: ") and words in line for line in told.splitlines())
+        assert [line.split()[-2:] for line in told.splitlines()[-2:]] == [
+            ["50.0%", "25.0%"], ["25.0%", "0.0%"]
+        ]  # fmt: skip
+    found = json.loads(graftwork("query", tmp_path / "model.gw", "--pair", "x1,x0", "--json").out)
+    assert found["pair"]["data"] == [[0.5, 0.25], [0.25, 0.0]]
+    given = graftwork("query", tmp_path / "model.gw", "--pair", "x1,x0", "--given", "x0=rain").out
+    assert "data" not in given
+
+
 def test_query_by_tree_reweighted_propagation(graftwork, model_file):
     result = graftwork("query", model_file, "--log-partition", "--inference", "trw")
     assert result.code == 0, result.err

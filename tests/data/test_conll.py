@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graftwork.data import read_conll
-from graftwork.data.chains import split_labels, write_conll
+from graftwork.data.chains import split_labels, stream_conll, write_conll
 from graftwork.errors import DataError
 
 TEXT = "He PRP B-NP\nsleeps VBZ B-VP\n\nWhy WRB B-ADVP\n"
@@ -134,7 +136,8 @@ def test_what_is_written_reads_back_or_is_refused(tmp_path_factory, sentences, s
     except DataError:
         spaced = any(set(cell) & set(" \t\r\n,") for s in sentences for t in s for cell in t)
         marked = any(cell == "" or "\ufeff" in cell for s in sentences for t in s for cell in t)
-        assert spaced or marked
+        comment = any(t[0].startswith("#") for s in sentences for t in s)
+        assert spaced or marked or comment
     else:
         assert read_conll(path, sep=sep) == sentences
 
@@ -150,6 +153,7 @@ def test_what_is_written_reads_back_or_is_refused(tmp_path_factory, sentences, s
         ([[("a\n", "B")]], "would not read back"),
         ([[("-DOCSTART-", "B")]], "would not read back"),
         ([[()]], "would not read back"),
+        ([[("#", "nn")]], r"would not read back.* begin a comment"),
     ],
 )
 def test_refused_before_the_old_file_is_touched(tmp_path, sentences, said):
@@ -169,3 +173,75 @@ def test_a_pipe_is_read_from_its_first_byte_on(pipe, pack):
 def test_a_line_that_is_not_utf8_is_told_of_a_pipe_too(pipe):
     with pytest.raises(DataError, match=r"^pipe\d+: line 2 is not UTF-8 text"):
         read_conll(pipe(b"He B-NP\n\xff\xfe B-VP\n"))
+
+
+def test_comments_are_no_tokens_and_number_signs_are(write):
+    path = write(
+        "# sent_id x\n#begin document (a)\nthe DT D\n# # N\n\n# text = The dog barks\n# NN N\n"
+        "# newpar\ndog NN N\n"
+    )
+    assert read_conll(path) == [
+        [("the", "DT", "D"), ("#", "#", "N")],
+        [("#", "NN", "N"), ("dog", "NN", "N")],
+    ]
+
+
+CONLLU = """# newdoc id = a
+# sent_id = 1
+1-2\tAu\t_\t_\t_\t_\t_\t_\t_\t_
+1\tde facto\tde\tADP\tIN\t_\t2\tcase\t_\t_
+2\tle\tle\tDET\tDT\t_\t0\troot\t_\tSpaceAfter=No
+2.1\t_\tle\tVERB\t_\t_\t_\t_\t_\t_
+
+# text = Go
+1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.mark.parametrize("sep", [None, "\t"])
+def test_conllu_is_recognised(write, sep):
+    path = write(CONLLU)
+    found = read_conll(path, sep=sep)
+    assert [[token[:2] for token in part] for part in found] == [
+        [("1", "de facto"), ("2", "le")],
+        [("1", "Go")],
+    ]
+    words = [[("de facto", "IN"), ("le", "DT")], [("Go", "VB")]]
+    assert read_conll(path, sep=sep, label="xpos") == words
+    assert read_conll(path, sep=sep, label="XPOS") == words
+    assert read_conll(path, sep=sep, label=5) == words
+    with pytest.raises(DataError, match=r"label='tag' is no column of CoNLL-U; use one of lemma"):
+        read_conll(path, sep=sep, label="tag")
+
+
+def test_the_label_may_be_any_column(write):
+    path = write("D the x\nN dog y\n")
+    assert read_conll(path, label=1) == [[("the", "x", "D"), ("dog", "y", "N")]]
+    assert read_conll(path, label="3") == read_conll(path)
+    with pytest.raises(DataError, match=r"train\.txt: there is no column 4: tokens have 3"):
+        read_conll(path, label=4)
+    with pytest.raises(DataError, match="the columns have no names, so label='upos' means none"):
+        read_conll(path, label="upos")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_sentences_of_a_pipe_come_one_by_one(tmp_path, pack):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read, more = threading.Event(), pack(b"Why B-ADVP\n")
+
+    def write() -> None:
+        with path.open("wb", buffering=0) as pipe:
+            pipe.write(pack(b"He B-NP\nsleeps B-VP\n\n"))
+            if pack is bytes:
+                read.wait(timeout=60)  # the second is written when the first was read
+            pipe.write(more)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    sentences = stream_conll(path)
+    assert next(sentences) == [("He", "B-NP"), ("sleeps", "B-VP")]
+    read.set()
+    assert list(sentences) == [[("Why", "B-ADVP")]]
+    writer.join()

@@ -18,7 +18,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
-from graftwork.data.chains import attributes, check_weights, count_columns, decode_labels
+from graftwork.data.chains import (
+    Vocabulary,
+    attributes,
+    check_weights,
+    count_columns,
+    decode_labels,
+)
+from graftwork.data.chains import sequences as sequences_module
 from graftwork.errors import DataError
 from graftwork.kernels.bags import repeats
 
@@ -229,7 +236,7 @@ def test_a_sparse_matrix_stays_as_it_was():
 
 
 def test_known_attributes_only():
-    known = {"first": 0, "w=go": 1, "never": 2}
+    known = Vocabulary.of(["first", "w=go", "never"])
     made = as_sequences(LISTS, known=known)
     assert made.names == ("first", "w=go", "never")
     assert spelled(made) == [[{"first": 1.0}, {}], [{"w=go": 1.0, "first": 1.0}]]
@@ -239,10 +246,10 @@ def test_known_attributes_only():
 
 
 def test_known_columns():
-    made = as_sequences([DENSE], known={2: 0, 0: 1})
+    made = as_sequences([DENSE], known=Vocabulary.of([2, 0]))
     assert made.names == (2, 0)
     assert spelled(made)[0][0] == {0: 1.0, 2: 2.5}
-    known = dict(zip("abc", range(3), strict=True))
+    known = Vocabulary.of("abc")
     swapped = as_sequences([DENSE[:, ::-1]], names="cbz", known=known)
     assert spelled(swapped)[0][2] == {"b": 3.0, "c": 1e12}
 
@@ -273,8 +280,7 @@ def test_dicts_and_matrices_say_the_same(X):
     assert spelled(as_sequences(X)) == [[{k: float(v) for k, v in i.items()} for i in s] for s in X]
     assert spelled(as_sequences(dense, lengths, names=names)) == wanted
     assert spelled(as_sequences(sparse.csr_array(dense), lengths, names=names)) == wanted
-    order = {name: number for number, name in enumerate(names)}
-    known = as_sequences(X, known=order)
+    known = as_sequences(X, known=Vocabulary.of(names))
     rebuilt = sparse.csr_array(
         (
             known.values if known.values.size else np.ones(known.indices.size),
@@ -295,11 +301,12 @@ def test_lists_are_counted(X):
     assert spelled(as_sequences(X)) == [[dict(Counter(item)) for item in s] for s in X]
 
 
-@given(st.lists(st.lists(st.integers(0, 4), max_size=5)))
-def test_repeats_are_found(bags):
+@given(st.lists(st.lists(st.integers(0, 4), max_size=5)), st.booleans())
+def test_repeats_are_found(bags, many):
+    bags = [*bags, list(range(5, 105))] if many else bags
     indptr = np.concatenate([[0], np.cumsum([len(bag) for bag in bags], dtype=np.int64)])
     indices = np.array([number for bag in bags for number in bag], dtype=np.int32)
-    assert repeats(indptr.astype(np.int64), indices, 5) == any(
+    assert repeats(indptr.astype(np.int64), indices, 105) == any(
         len(set(bag)) < len(bag) for bag in bags
     )
 
@@ -365,7 +372,7 @@ def test_sequences_may_be_empty(case):
     found = as_sequences(sequences)
     assert found.starts.tolist() == starts
     assert found.starts.dtype == np.int64
-    again = as_sequences(found, known={name: k for k, name in enumerate(found.names)})
+    again = as_sequences(found, known=Vocabulary.of(found.names))
     assert again.starts.tolist() == starts
     assert again.indices.tolist() == found.indices.tolist()
 
@@ -555,6 +562,7 @@ def test_weights_of_sequences():
 def spelled_one_by_one(items):
     """Return the attributes of each dict, by the slow way alone."""
     counts, names, values = attributes._spelled(items, str)
+    values = values if values.size else np.ones(len(names))
     ends = np.cumsum(counts)
     return [dict(zip(names[e - c : e], values[e - c : e], strict=True))
             for e, c in zip(ends, counts, strict=True)]  # fmt: skip
@@ -573,7 +581,8 @@ def spelled_one_by_one(items):
     ],
     ids=str,
 )
-def test_pairs_that_are_spelled_once_are_spelled_as_all_are(odd):
+def test_pairs_that_are_spelled_once_are_spelled_as_all_are(odd, monkeypatch):
+    monkeypatch.setattr(attributes, "_FEW", 0)
     items = [{"w": "the", "b": True, "n": 1}, {"w": "a", "b": False}, {"w": "the", "f": 0.5}] * 5
     items.insert(3, odd)
     bags = attributes.bags_of_items(items, str)
@@ -591,3 +600,49 @@ def test_dicts_of_numbers_that_hardly_repeat_are_spelled_one_by_one():
     assert attributes._by_pairs(items) is None
     assert attributes._by_pairs([{"a": "x", "b": 1.0}] * 10) is not None
     assert attributes.bags_of_items(items, str).names == ("a", "b")
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_rows_of_frames_are_dicts_or_named_rows(library):
+    rows = [{"w": "the", "n": 2.0, "up": True}, {"w": "dog", "n": 0.5, "up": False}]
+    frame = library({name: [row[name] for row in rows] for name in rows[0]})
+    assert spelled(as_sequences(frame, [1, 1])) == spelled(as_sequences([[row] for row in rows]))
+    numbers = as_sequences(frame[["up", "n"]], [2])
+    assert spelled(numbers) == [[{"up": 1.0, "n": 2.0}, {"n": 0.5}]]  # no zeros, as in a matrix
+    known = Vocabulary.of(["n", "w:dog"])
+    assert spelled(as_sequences(frame, [2], known=known)) == [
+        [{"n": 2.0}, {"n": 0.5, "w:dog": 1.0}]
+    ]
+    assert spelled(as_sequences(pl.LazyFrame({"w": ["a"]}), [1])) == [[{"w:a": 1.0}]]
+    for call, words in {
+        (None, None): "does not say where sequences end; give lengths=",
+        ((1,), None): "lengths add up to 1, but X has 2 rows",
+        ((1, 1), "abc"): "the columns of a data frame have theirs",
+    }.items():
+        with pytest.raises(DataError, match=words):
+            as_sequences(frame, call[0], names=call[1])
+    with pytest.raises(DataError, match="one matrix or data frame of all positions"):
+        as_sequences([[["a"]]], [1])
+    with pytest.raises(DataError, match="NaN for attribute 'n' in sequence 1, position 0"):
+        as_sequences(pd.DataFrame({"n": [1.0, np.nan]}), [1, 1])
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_a_stream_is_read_in_parts(monkeypatch, size):
+    monkeypatch.setattr(sequences_module, "_PART", size)
+    X = [[], [["a", "b"], ["b"]], [[]], [{"w": "a", "n": 2.0}], [["c", "a"], ["c", "c"]]]
+    whole, parts = as_sequences(X), as_sequences(iter(X))
+    for name in ("starts", "indptr", "indices", "values"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    assert parts.names == whole.names
+    assert as_sequences(iter([])).n_sequences == 0
+    matrices = [DENSE, DENSE[:1]]
+    assert spelled(as_sequences(iter(matrices))) == spelled(as_sequences(matrices))
+    for wrong in ("text", [[0.5]], [{"a": np.nan}], [["a"], 3]):
+        with pytest.raises(DataError) as one:
+            as_sequences([*X, wrong])
+        with pytest.raises(DataError) as other:
+            as_sequences(iter([*X, wrong]))
+        assert str(one.value) == str(other.value)
+    with pytest.raises(DataError, match="matrices"):
+        as_sequences(iter([*X, DENSE]))

@@ -1,6 +1,7 @@
 import warnings
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.selection import refit
+from graftwork.selection.pair_tester import PairTester
 from graftwork.testing.resampled import moved
 
 ARRAYS = (
@@ -644,3 +646,22 @@ def test_weights_have_signs_and_intervals_and_so_has_expected_influence(lam):
     assert np.isnan(central["town"]["value"])
     assert np.isnan(net_central["town"]["expected_influence"])
     assert "weight" in boot.summary()
+
+
+def test_no_network_of_a_resample_is_tested_twice(monkeypatch):
+    """Every refit of a resample is a last one: its tests hold until it changes."""
+    rng = np.random.default_rng(0)
+    mood = rng.normal(size=(400, 1)) + rng.normal(size=(400, 8))
+    rows = np.clip(np.round(mood + 3), 1, 5).astype(int)
+    net = MarkovNetwork(ordinal=True, shape="linear", random_state=0).fit(rows)
+    tested = []
+    whole = PairTester.test_all
+
+    def noted(self, fitted, *rest, **options):
+        tested.append(fitted)
+        return whole(self, fitted, *rest, **options)
+
+    monkeypatch.setattr(PairTester, "test_all", noted)
+    net.bootstrap(rows, 6, case_dropping=False, random_state=0)
+    assert len(tested) > 6
+    assert not any(first is second for first, second in pairwise(tested))

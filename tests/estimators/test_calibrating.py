@@ -183,3 +183,14 @@ def test_an_interrupt_leaves_the_refit(symptoms, monkeypatch):
     assert net.fit_.interrupted
     assert net.model_.n_edges == 34
     assert net.model_.observed is None
+
+
+def test_states_that_no_row_has_count_in_the_error_that_is_told():
+    rows = {"a": ["x", "y"] * 5, "b": ["x", "x", "y", "y", "x"] * 2}
+    states = {name: ["x", "y", "never"] for name in rows}
+    for lam in ("auto", 0.1):
+        model = gw.MarkovNetwork(states=states, lam=lam).fit(rows).model_
+        for each in (model, model.refit()):
+            assert each.marginals()["a"][2] > 0.01
+            apart = [each.marginals()[name] - each.frequencies()[name] for name in rows]
+            assert each.observed.margin_error == pytest.approx(np.abs(apart).max(), abs=1e-9)

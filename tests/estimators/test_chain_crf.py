@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import pickle
 import re
@@ -15,7 +16,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -836,3 +837,51 @@ def test_a_chain_has_a_summary():
         assert part in text
     assert len(crf.summary(top=0)) < len(text)
     assert crf.fit(X, y, sample_weight=weights).summary().startswith("Data\n  20 sentences with 50")
+
+
+@pytest.mark.parametrize("penalty", ["l2", "none"])
+def test_penalties_that_leave_nothing_out_keep_every_feature(penalty):
+    rng = np.random.default_rng(0)
+    X = [[[f"w{k}", f"v{k % 7}"] for k in rng.integers(60, size=6)] for _ in range(60)]
+    y = [[f"L{k}" for k in rng.integers(4, size=6)] for _ in X]
+    crf = ChainCRF(penalty=penalty, lam=0.01, max_seconds=20.0, tol=1e-3).fit(X, y)
+    assert crf.n_features_ == crf.n_candidates_
+    some = ChainCRF(penalty=penalty, lam=0.01, max_features=10, tol=1e-3).fit(X, y)
+    assert some.n_features_ == 10
+
+
+def test_names_of_parameters_of_crfsuite_are_translated():
+    for name, words in {
+        "c1": r"there is no parameter c1; use lam=c1 / len\(X\)",
+        "c2": r"l2=c2 / len\(X\) with penalty=\"elastic-net\"",
+        "max_iterations": "max_evaluations",
+        "min_freq": "min_count",
+        "all_possible_transitions": "candidates=",
+    }.items():
+        refused(ParameterError, words, ChainCRF, **{name: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
+        ChainCRF(lambda_=1)
+    assert list(ChainCRF().get_params()) == sorted(inspect.signature(ChainCRF).parameters)
+
+
+def test_predictions_of_folds_are_joined():
+    X, y = [[["w=a"], ["w=b"]], [["w=b"]], [["w=a"]] * 3] * 6, [["A", "B"], ["A"], ["A"] * 3] * 6
+    crf = ChainCRF(lam=0.01)
+    found = cross_val_predict(crf, X, y, cv=KFold(3))
+    assert [type(labels) for labels in found] == [list] * len(X)
+    train = np.setdiff1d(np.arange(18), np.arange(6))
+    again = crf.fit([X[k] for k in train], [y[k] for k in train]).predict(X[:6])
+    assert found[:6].tolist() == again
+    assert isinstance(again, list)
+
+
+def test_a_frame_is_learned_from_and_labelled_by_its_columns():
+    frame = pd.DataFrame({"word": ["the", "dog", "barks"] * 9, "long": [0.0, 0.5, 1.5] * 9})
+    y, lengths = [["D", "N", "V"]] * 9, [3] * 9
+    crf = ChainCRF(lam=0.01).fit(frame, y, lengths=lengths)
+    rows = [frame[k : k + 3].to_dict("records") for k in range(0, 27, 3)]
+    plain = ChainCRF(lam=0.01).fit(rows, y)
+    assert crf.model_.records() == plain.model_.records()
+    assert crf.predict(frame[["long", "word"]], lengths=lengths) == plain.predict(rows) == y
+    assert crf.score(frame, y, lengths=lengths) == 1.0
+    assert ChainCRF(lam=0.01).fit(iter(rows), y).model_.records() == plain.model_.records()

@@ -18,7 +18,7 @@ def rows_of(n_rows=400, n=7, seed=0, states=3):
     return gw.as_table(np.stack(cells, axis=1))
 
 
-WEIGHTS = np.random.default_rng(1).gamma(2.0, size=400)
+WEIGHTS = np.random.default_rng(1).integers(1, 5, 400).astype(float)
 SETTINGS = {
     "a lambda": {"lam": 0.02},
     "l1, cells": {"lam": 0.02, "penalty": "l1", "method": "grafting"},
@@ -56,6 +56,15 @@ def test_counts_give_the_network_of_the_rows(settings, weights):
     assert here.certificate_.converged == certificate.converged
     assert here.method_ == method
     np.testing.assert_allclose(here.model_.potentials.weights, model.potentials.weights, atol=1e-6)
+
+
+def test_counts_of_sampling_weights_give_the_network_of_the_rows_at_a_lambda():
+    table = rows_of().with_weights(np.random.default_rng(1).gamma(2.0, size=400))
+    net = gw.MarkovNetwork(loss="likelihood", lam=0.02)
+    objective, weights = net.fit(table).objective_, net.model_.potentials.weights
+    here = net.fit(gw.count_pairs(table))
+    assert here.objective_ == pytest.approx(objective, rel=1e-9)
+    np.testing.assert_allclose(here.model_.potentials.weights, weights, atol=1e-5)
 
 
 def test_counts_of_two_hospitals_give_the_network_of_all_rows():

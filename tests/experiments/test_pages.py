@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,23 @@ def test_a_page_says_with_what_it_was_made_and_misses_nothing(paper):
     assert not any("dirty" in commit for commit in ours["commits"])
     assert not re.search(r"^(Not run|Failed): ", page, flags=re.MULTILINE)
     assert "| not run" not in page
+
+
+def git(*words):
+    """What git says of this checkout: exit code and text; none without git or a repository."""
+    try:
+        done = subprocess.run(["git", "-C", str(PAGES), *words], capture_output=True, text=True)
+    except OSError:
+        return None, ""
+    return done.returncode, done.stdout.strip()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_page_was_made_by_commits_of_this_history(paper):
+    if git("rev-parse", "--is-shallow-repository") != (0, "false"):
+        pytest.skip("there is no whole history here")
+    for commit in made(paper)["commits"]:
+        assert git("merge-base", "--is-ancestor", commit, "HEAD")[0] == 0, commit
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -7,14 +7,14 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 
 
-def half_edges(sizes, own, others):
+def half_edges(sizes, own, others, straight):
     """Half-edges of a variable as kernels take them; every other one is the edge's second end.
 
-    Every third has a part of the table alone.
+    Every third, or all, have one number of the table alone.
     """
     halves, at = [], own
     for k, other in enumerate(others):
-        mine, theirs = (1, 1) if k % 3 == 2 else (own, sizes[other])
+        mine, theirs = (1, 1) if straight or k % 3 == 2 else (own, sizes[other])
         strides = (theirs, 1) if k % 2 == 0 else (1, mine)
         halves.append((other, at, *strides, mine, theirs))
         at += mine * theirs
@@ -23,8 +23,9 @@ def half_edges(sizes, own, others):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("lanes", [1, 4, 8])
+@pytest.mark.parametrize("straight", [False, True])
 @pytest.mark.parametrize("degree", [0, 3, kernel.TOGETHER + 2])
-def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
+def test_a_hessian_is_summed_over_configurations(degree, straight, lanes, weighted):
     """With more neighbours, too, than share one pass over the configurations."""
     rng, states, count = np.random.default_rng(degree), 4, 40
     cards = rng.integers(2, 5, degree + 2)
@@ -36,7 +37,7 @@ def test_a_hessian_is_summed_over_configurations(degree, lanes, weighted):
     p = rng.dirichlet(np.ones(states), count)
     masses = rng.random(count) if weighted else np.zeros(0)
     others = rng.permutation(len(cards))[:degree]
-    halves, n_parameters = half_edges(sizes, 3, others)
+    halves, n_parameters = half_edges(sizes, 3, others, straight)
     block = np.full((n_parameters, n_parameters), np.nan)
     padded = np.hstack([p, np.full((count, 2), np.nan)]).ravel()
     kernel.sum_hessian(
@@ -91,7 +92,7 @@ def test_products_of_two_variables_are_summed_over_rows(counts, weighted):
 def test_scores_are_residuals_times_indicators():
     rng, sizes = np.random.default_rng(2), np.array([1, 1, 3, 2, 2])
     z, r, places = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), offsets(sizes)
-    halves, n_parameters = half_edges(sizes, 3, [0, 3, 4])
+    halves, n_parameters = half_edges(sizes, 3, [0, 3, 4], straight=False)
     out, here = np.full((n_parameters, 20), np.nan), slice(10, 30)
     kernel.fill_scores(2, 5, halves, places, 10, z, r, out)
     assert np.array_equal(out[:3], r[2:5, here])

@@ -7,6 +7,7 @@ import pytest
 from problems import all_pairs, random_table
 
 from graftwork.data.encoded import prepare
+from graftwork.data.scores import Scores
 from graftwork.grafting import Problem
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood
@@ -16,13 +17,17 @@ from graftwork.solvers.coordinates import choose_coordinates
 from graftwork.solvers.proximal import Composite, _Model
 
 
-def models(penalty, free_share=1.0):
+def models(penalty, free_share=1.0, curved=None, ordered=False):
     """Models along the way of a solve, with and without remembered curvature."""
     rng = np.random.default_rng(3)
     sample = prepare(random_table(5, n=5, rows=150, most=4))
+    if ordered:
+        scores = [np.arange(float(s)) if i else None for i, s in enumerate(sample.cards.tolist())]
+        sample = replace(sample, scores=Scores.of(scores, sample.cards))
     layout = Layout.of(sample.cards, all_pairs(5))
     objective = PseudoLikelihood(sample, 1)
     problem = Problem(objective, penalty)
+    problem = replace(problem, family=replace(problem.family, curved=curved))
     free = rng.random(layout.size) < free_share
     blocks = replace(problem.blocks(layout), free=free)
     solution = problem.solution(Potentials(layout, layout.zeros()))
@@ -58,6 +63,17 @@ def test_it_is_what_the_penalty_itself_gives(penalty, free_share, tolerance):
     assert any(len(model.hessian.factors) for model in found)
     for model in found:
         plain, compiled = model.minimise_by(tolerance), model.minimise(tolerance)
+        np.testing.assert_allclose(compiled, plain, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("free_share", [1.0, 0.7])
+@pytest.mark.parametrize("curved", [None, frozenset(), frozenset({(1, 2), (0, 3)})], ids=repr)
+@pytest.mark.parametrize("penalty", [GroupL1(0.03), GroupL1(0.01, 0.02)], ids=repr)
+def test_tables_of_two_parts_are_shrunk_like_that(penalty, curved, free_share):
+    found = list(models(penalty, free_share, curved, ordered=True))
+    assert found[0].problem.blocks.parts is not None
+    for model in found:
+        plain, compiled = model.minimise_by(1e-5), model.minimise(1e-5)
         np.testing.assert_allclose(compiled, plain, rtol=1e-7, atol=1e-10)
 
 

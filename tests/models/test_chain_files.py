@@ -455,3 +455,11 @@ def test_parts_of_a_wrong_kind_are_refused(odd):
     ChainModel(**parts)
     with pytest.raises(DataError):
         ChainModel(**{**parts, **odd})
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.crfsuite", "X.TXT", "x.pkl"])
+def test_names_of_other_kinds_of_files_are_refused(tmp_path, name):
+    X, y = [[["a"], ["b"]]] * 4, [["A", "B"]] * 4
+    with pytest.raises(DataError, match=r"end the name in \.gw \(chains have no other format\)\."):
+        gw.ChainCRF(lam=0.01).fit(X, y).save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

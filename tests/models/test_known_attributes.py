@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import graftwork as gw
-from graftwork.errors import DataError, DataWarning
+from graftwork.errors import DataWarning
 from graftwork.models import ChainModel
 
 WORDS = ["the", "dog", "barks", "loudly"] * 8
@@ -21,9 +21,9 @@ def model() -> ChainModel:
 
 
 @pytest.mark.parametrize("ask", ["predict", "marginals", "predict_marginals", "explain"])
-def test_attributes_of_another_template_are_refused(model, ask):
+def test_attributes_of_another_template_are_pointed_out(model, ask):
     given = [[f"word[0]={word}"] for word in WORDS]
-    with pytest.raises(DataError, match=r"none of the 4 attributes is .* 'word\[0\]=the', but the"):
+    with pytest.warns(DataWarning, match=r"none of the 4 attributes has .* 'word\[0\]=the', and"):
         getattr(model, ask)(given if ask == "explain" else [given])
 
 
@@ -35,14 +35,29 @@ def test_few_new_words_are_new_words(model):
         assert model.predict([[[]]]) == [["A"]]
 
 
-def test_many_new_words_are_told(model):
-    with pytest.warns(DataWarning, match="none of the 32 attributes is known to the model"):
+def test_many_new_words_are_pointed_out(model):
+    with pytest.warns(DataWarning, match="none of the 32 attributes has a weight in the model"):
         model.predict([[{"w": f"{word.upper()}{k}"} for k, word in enumerate(WORDS)]])
 
 
 def test_hardly_any_known(model):
     new = [{f"f{j}": f"{k}" for j in range(20)} for k in range(10)]
-    with pytest.raises(DataError, match="only 1 of the 201 attributes are known"):
+    with pytest.warns(DataWarning, match="only 1 of the 201 attributes have a weight"):
         model.predict([[{"first": True}, *new]])
-    with pytest.warns(DataWarning, match="only 1 of the 201 attributes are known"):
+    with pytest.warns(DataWarning, match="only 1 of the 201 attributes have a weight"):
         model.predict([[{"w": "the0"}, *new]])
+
+
+def test_a_sentence_is_labelled_alike_alone_and_with_others():
+    """Attributes that the penalty left without a weight are no reason to refuse it."""
+    X = [[["t:x", f"w:{k}"], [f"t:{'xy'[k % 2]}", f"w:{k}"]] for k in range(30)]
+    crf = gw.ChainCRF(lam=0.05).fit(X, [["A", "AB"[k % 2]] for k in range(30)])
+    assert {name[:2] for name in crf.model_.attributes} == {"t:"}
+    dropped = [["w:1"], ["w:2"]]
+    together = crf.predict([*X, dropped])[-1]
+    with pytest.warns(DataWarning, match="none of the 2 attributes has a weight"):
+        alone = crf.predict([dropped])
+    assert alone == [together]
+    with pytest.warns(DataWarning, match="none of the 2 attributes has a weight"):
+        found = crf.explain(dropped)
+    assert found.predicted == tuple(together)

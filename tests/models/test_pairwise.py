@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
+import graftwork as gw
 from graftwork.data import Table
 from graftwork.errors import (
     ApproximationWarning,
@@ -426,7 +427,7 @@ def _dense_network(n=40, states=3):
 
 def test_what_is_too_large_is_answered_approximately_with_a_warning_or_refused():
     model = _dense_network()
-    with pytest.warns(ApproximationWarning, match="belief propagation"):
+    with pytest.warns(ApproximationWarning, match="joint states were drawn"):
         assert np.isclose(model.marginals()["v0"].sum(), 1.0)
     with pytest.warns(ApproximationWarning, match="search"):
         found = model.map()
@@ -434,6 +435,42 @@ def test_what_is_too_large_is_answered_approximately_with_a_warning_or_refused()
     for ask in (model.marginals, model.map):
         with pytest.raises(TooLargeError):
             ask(inference="exact")
+
+
+def test_large_networks_are_sampled_since_messages_may_settle_far_from_the_truth(monkeypatch):
+    # All pairs of 40 variables agree a little: either side is as likely, and messages choose one.
+    names = [f"v{k}" for k in range(40)]
+    tables = {pair: 0.1 * np.eye(2) for pair in itertools.combinations(names, 2)}
+    unaries = {name: [0.0, 0.001 * (name == "v0")] for name in names}
+    model = PairwiseMRF({name: [0, 1] for name in names}, unaries, tables)
+    # The number of ones alone decides: 40 variables are summed over by hand.
+    ones = np.arange(41)
+    agree = 0.1 * (ones * (ones - 1) + (40 - ones) * (39 - ones)) / 2
+    ways = np.array([math.comb(40, k) for k in ones], dtype=float)
+    share = ones / 40
+    weight = ways * np.exp(agree - agree.max()) * (share * np.exp(0.001) + 1 - share)
+    first = (ways * np.exp(agree - agree.max()) * share * np.exp(0.001)).sum() / weight.sum()
+    with pytest.warns(ApproximationWarning, match="joint states were drawn"):
+        answer = model.answer()
+    assert answer.how == "sampled"
+    assert 0 < answer.noise < 0.03
+    assert abs(answer.marginals["v0"][1] - first) < 4 * answer.noise + 0.005
+    settled = model.answer(inference="bp")
+    assert settled.converged
+    assert abs(settled.marginals["v0"][1] - first) > 0.2
+    monkeypatch.setattr("graftwork.inference.sampled.MOST_MOVES", 0)
+    with pytest.warns(ApproximationWarning, match="belief propagation was used, which converged"):
+        assert model.answer().how == "approximate"
+
+
+def test_frequencies_of_pairs_are_those_of_the_rows():
+    rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"], ["rain", "dry"]] * 50
+    model = gw.MarkovNetwork(states={"x0": ["rain", "sun", "fog"], "x1": ["dry", "wet"]}).fit(rows)
+    found = model.model_.pair_frequencies("x1", "x0")
+    assert found.tolist() == [[0.5, 0.25, 0.0], [0.25, 0.0, 0.0]]
+    assert PairwiseMRF({"a": [0, 1], "b": [0, 1]}).pair_frequencies("a", "b") is None
+    with pytest.raises(DataError, match="two different variables"):
+        model.model_.pair_frequencies("x0", "x0")
 
 
 def test_searched_modes_are_modes_of_small_networks():

@@ -26,7 +26,7 @@ def test_notes_name_what_is_odd() -> None:
 
 def test_weights_count_and_missing_cells_are_no_state() -> None:
     data = {"a": ["x", "y", None] * 4, "b": ["u", "v", "v"] * 4}
-    weights = np.array([20.0, 20.0, 0.0] * 4)
+    weights = np.array([8.0, 8.0, 0.0] * 4)
     table = gw.as_table(data, missing="state", weights=weights)
     assert data_notes(table) == ("The same in every row: a and b. One of each pair is enough.",)
     alone = gw.as_table({"a": ["x", None] * 20, "b": ["u", "v"] * 20}, missing="state")

@@ -149,7 +149,7 @@ def test_copies_are_as_strong_as_edges_can_be_and_no_stronger():
     rng = np.random.default_rng(0)
     a, n = rng.integers(2, size=500), rng.integers(4, size=500)
     net = gw.MarkovNetwork().fit(
-        {"a": a, "b": a.copy(), "n": list(map(str, n)), "m": list(map(str, n))}
+        {"a": a, "b": a.copy(), "n": ["wxyz"[k] for k in n], "m": ["wxyz"[k] for k in n]}
     )
     found = {(r.first, r.second): r for r in edges_of(net)}
     assert set(found) == {("a", "b"), ("n", "m")}

@@ -117,3 +117,17 @@ def test_no_edge_does_not_exclude_what_only_three_variables_show():
     assert said not in network_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
     pair = {("a", "b"): [[1, 0], [0, 1]], ("b", "c"): [[1, 0], [0, 1]]}
     assert said not in network_text(PairwiseMRF({name: [0, 1] for name in "abc"}, None, pair))
+
+
+def test_intervals_of_bent_edges_with_few_rows_are_said_to_be_narrow():
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 5, 400)
+    second = np.clip(np.abs(first - 2) + rng.integers(0, 3, 400), 0, 4)
+    rows = np.stack([first, second], axis=1)
+    few = MarkovNetwork(ordinal=True, random_state=0).fit(rows)
+    many = MarkovNetwork(ordinal=True, random_state=0).fit(np.tile(rows, (4, 1)))
+    for net, said in ((few, True), (many, False)):
+        assert len(net.evidence_.curved) == 1
+        words = "Edges that are not linear have up to 16 numbers each"
+        assert (words in " ".join(net.summary().split())) == said
+        assert any(words in remark for remark in net.info()["remarks"]) == said

@@ -16,6 +16,9 @@ from graftwork.selection.refit import bent, unshrunk
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Parameters
 from graftwork.testing.newton import newton
+from graftwork.testing.pair_tests import _examine, examine_pairs
+from graftwork.testing.rows import FittedRows
+from graftwork.testing.variances import MomentTables
 
 CARDS = {"a": 5, "b": 4, "c": 3, "d": 2}  # c and d have no order
 PAIRS = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]])
@@ -76,3 +79,40 @@ def test_newton_and_gradients_end_at_the_same_weights(curved):
     first = slow.point.potentials.layout.n_unary  # a constant may be added to unaries
     here, there = (one.point.potentials.weights[first:] for one in (slow, quick))
     assert np.abs(here - there).max() < 1e-5
+
+
+@pytest.mark.parametrize("curved", [None, frozenset(), frozenset({(0, 2), (0, 1)})])
+def test_precisions_of_each_table_are_those_of_its_parts(curved):
+    contrasts = all_states(mixed(), curved)
+    found = contrasts.precisions(PAIRS)
+    expected = []
+    for i, j in PAIRS.tolist():
+        own = np.ones(contrasts.sides(np.array([[i, j]]))[0])
+        if contrasts.ordered[[i, j]].any():
+            cells = len(contrasts.groups[i]) * len(contrasts.groups[j])
+            own[: contrasts.linear[i], : contrasts.linear[j]] = 1 / 9 / cells
+        expected.append(own.ravel())
+    assert found == pytest.approx(np.concatenate(expected))
+
+
+def test_items_of_the_same_states_share_their_contrasts():
+    sample = mixed()
+    contrasts = all_states(sample)
+    for i, first in enumerate(sample.scores.bases):
+        assert np.allclose(contrasts.bases[i].T @ contrasts.bases[i], np.eye(len(first) - 1))
+        assert np.array_equal(contrasts.bases[i][:, : first.shape[1]], first)
+
+
+@pytest.mark.parametrize("curved", [frozenset(), frozenset({(0, 1)})])
+def test_slopes_along_scores_need_no_other_contrasts(curved):
+    """Their statistics are those of the first contrasts among all."""
+    sample = mixed()
+    point = PseudoLikelihood(sample).at(with_pairs(independent_potentials(sample), PAIRS[1:2]))
+    pairs = np.array([[0, 1], [0, 3], [1, 2], [1, 3], [2, 3]])
+    rows = FittedRows.of(point, all_states(sample, curved))
+    found = examine_pairs(rows, point, pairs)
+    whole = _examine(MomentTables(rows), pairs, point.pair_expectations(pairs))
+    assert rows.straight.contrasts.sizes.tolist() == [1, 1, 2, 1]
+    assert found.pairs.tolist() == pairs.tolist()
+    for name in ("statistics", "degrees", "log_p"):
+        assert np.allclose(getattr(found, name), getattr(whole, name), rtol=1e-9)

@@ -4,16 +4,19 @@ import { eliminate, type Elimination } from "./elimination";
 import { compile, marginals as exactMarginals, mostProbable } from "./junction";
 import { DEFAULTS, propagate, type LoopyOptions } from "./loopy";
 import { observe, type Evidence, type Network, type Reduced } from "./network";
+import { sample } from "./population";
 import { searchMode } from "./search";
 
-export type Engine = "exact" | "bp";
+export type Engine = "exact" | "bp" | "sampled";
 
 export interface Answer {
   engine: Engine;
-  /** Always true of exact answers. */
+  /** Always true of exact and of sampled answers. */
   converged: boolean;
   sweeps: number;
   residual: number;
+  /** The largest standard error of a probability; 0 where nothing was drawn. */
+  noise: number;
   /** Probabilities of all states, laid out like the unaries. */
   values: Float64Array;
   /** Joint probabilities of the edges asked for, row-major. */
@@ -45,11 +48,7 @@ export function answer(net: Network, asked: Asked): Answer | null {
   const wanted = [...(asked.pairs ?? [])];
   const inside = insideEdges(reduced);
   const pairs = wanted.flatMap((e) => inside.get(e) ?? []);
-  const plan = asked.engine === "bp" ? null : planOf(reduced);
-  const found =
-    plan === null
-      ? propagate(reduced.network, pairs, asked.loopy ?? DEFAULTS)
-      : exactMarginals(reduced.network, compile(reduced.network, plan), pairs);
+  const found = believe(reduced.network, asked, pairs);
   if (found === null) return null;
   const values = restore(net, reduced, found.values);
   const joint = new Map(
@@ -59,16 +58,31 @@ export function answer(net: Network, asked: Asked): Answer | null {
       return [e, table as Float64Array];
     }),
   );
-  const settled = "converged" in found ? found : { converged: true, sweeps: 0, residual: 0 };
-  const { converged, sweeps, residual } = settled;
-  return { engine: plan ? "exact" : "bp", converged, sweeps, residual, values, pairs: joint };
+  return { ...found, values, pairs: joint };
+}
+
+/** Return exact answers where they are affordable, else draws, else what messages say. */
+function believe(net: Network, asked: Asked, pairs: number[]): Answer | null {
+  const plan = planOf(net, asked);
+  if (plan !== null) {
+    const exact = exactMarginals(net, compile(net, plan), pairs);
+    return (
+      exact && { engine: "exact", converged: true, sweeps: 0, residual: 0, noise: 0, ...exact }
+    );
+  }
+  const drawn = asked.engine === "bp" ? null : sample(net, pairs);
+  if (drawn !== null) {
+    return { engine: "sampled", converged: true, sweeps: 0, residual: 0, ...drawn };
+  }
+  const messages = propagate(net, pairs, asked.loopy ?? DEFAULTS);
+  return messages && { engine: "bp", noise: 0, ...messages };
 }
 
 /** Return the most probable joint state given the evidence, or the best found; null if none is. */
 export function mode(net: Network, asked: Asked, beliefs?: Float64Array): Mode | null {
   const reduced = observe(net, asked.evidence);
   if (!(reduced.constant > -Infinity)) return null;
-  const plan = asked.engine === "bp" ? null : planOf(reduced);
+  const plan = planOf(reduced.network, asked);
   const codes =
     plan === null
       ? searchMode(reduced.network, beliefs ? [likeliest(net, reduced, beliefs)] : [])
@@ -79,8 +93,9 @@ export function mode(net: Network, asked: Asked, beliefs?: Float64Array): Mode |
   return { codes: full, exact: plan !== null };
 }
 
-function planOf(reduced: Reduced): Elimination | null {
-  return eliminate(reduced.network.cards, reduced.network.edges, MOST_CELLS);
+function planOf(net: Network, asked: Asked): Elimination | null {
+  if (asked.engine && asked.engine !== "exact") return null;
+  return eliminate(net.cards, net.edges, MOST_CELLS);
 }
 
 function insideEdges(reduced: Reduced): Map<number, number> {

@@ -84,7 +84,7 @@ function roomOf(net: Network): Float64Array {
 }
 
 /** A small generator of uniform numbers (mulberry32), so that answers repeat. */
-function mulberry(seed: number): () => number {
+export function mulberry(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

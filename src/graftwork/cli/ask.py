@@ -65,8 +65,8 @@ AskInference = Annotated[
     opt.Inference,
     typer.Option(
         "--inference",
-        help="auto is exact where that is affordable, otherwise bp; trw bounds the partition "
-        "function.",
+        help="auto is exact where that is affordable, otherwise it draws joint states (bp in very "
+        "large networks); trw bounds the partition function.",
     ),
 ]
 
@@ -212,7 +212,8 @@ def query(
         found["answer"] = answer
     if pair is not None:
         a, b = read_pair(network, pair)
-        found["pair"] = (a, b, network.pair_marginal(a, b, evidence, how))
+        seen_together = None if evidence else network.pair_frequencies(a, b)
+        found["pair"] = (a, b, network.pair_marginal(a, b, evidence, how), seen_together)
     if map_:
         found["map"] = network.map(evidence)
     if log_partition:

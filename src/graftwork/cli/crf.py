@@ -38,6 +38,7 @@ graftwork crf train.txt --test test.txt --out run
 graftwork crf train.txt.gz --c1 2 --types NP --max-seconds 600
 graftwork crf train.txt --template template.txt --order 2 --lam 0.001
 graftwork crf train.txt --penalty group-l1 --candidates all --min-count 3
+graftwork crf train.conllu --label xpos --test test.conllu
 graftwork tag run/model.gw new.txt --out tagged.txt
 
 Ctrl-C once stops and keeps the best model so far; twice gives up."""
@@ -67,6 +68,7 @@ def crf(
     template: own.TemplateOption = None,
     types: own.Types = None,
     sep: own.Sep = None,
+    label: own.Label = None,
     method: own.Method = "grafting-light",
     lam: own.Lam = None,
     c1: own.C1 = None,
@@ -90,7 +92,7 @@ def crf(
     }  # fmt: skip
     settings |= parse_method(method, ONE_CHAIN)
     check_settings(settings, c1)  # refused before a long file is read
-    plan = Plan(Files(train, test, template, parse_types(types), sep), c1, out, quiet)
+    plan = Plan(Files(train, test, template, parse_types(types), sep, label), c1, out, quiet)
     try:
         code = run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -191,6 +193,8 @@ def facts(
             "template": found.template.text(),
             "columns": found.train.width,
             "types": list(plan.files.types),
+            "sep": plan.files.sep,
+            "label": plan.files.label,
             "settings": settings,
             "tested": tested,
         }

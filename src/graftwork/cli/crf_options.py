@@ -65,6 +65,15 @@ Sep = Annotated[
         rich_help_panel=_READ,
     ),
 ]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|N",
+        help="The column of the labels, if not the last: its number, from 1, or its name in "
+        "CoNLL-U (upos, xpos, deprel, ...), of which only the words are looked at.",
+        rich_help_panel=_READ,
+    ),
+]
 Method = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,6 @@ import typer
 
 from graftwork.cli import crf_options as own
 from graftwork.cli.failures import say, tell
-from graftwork.cli.sentences import read_for_template
 from graftwork.cli.tag import ModelTemplate, chain_and_template
 from graftwork.errors import DataError
 from graftwork.text import count
@@ -45,8 +44,8 @@ def explain(
     """Show for each token which features support the predicted label, and the runners-up."""
     from graftwork.report.explanation import write_explanations
 
-    chain, _, made_by, width = chain_and_template(model, template)
-    corpus = read_for_template(file, sep, width)
+    chain, _, made_by, layout = chain_and_template(model, template, sep)
+    corpus = layout.read(file)
     n = len(corpus.tokens)
     if sentence is None and n > 1:
         say(f"note: this is the first of {count(n, 'sentence')}; --sentence says which.")

@@ -452,7 +452,11 @@ HeaderOption = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column of row weights.", rich_help_panel=READING),
+    typer.Option(
+        metavar="COLUMN",
+        help="The column of row weights: whole numbers are counts, others sampling weights.",
+        rich_help_panel=READING,
+    ),
 ]
 MissingValues = Annotated[
     list[str] | None,

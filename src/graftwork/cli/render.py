@@ -44,12 +44,14 @@ def query_json(
         out["weights"] = None if rows is None else rows.fitted
         out["margin_error"] = None if rows is None else rows.margin_error
     if "pair" in found:
-        a, b, joint = found["pair"]
+        a, b, joint, seen = found["pair"]
         out["pair"] = {
             "variables": [a, b],
             "states": [list(model.states[a]), list(model.states[b])],
             "probabilities": joint.tolist(),
         }
+        if seen is not None:
+            out["pair"]["data"] = seen.tolist()
     if "map" in found:
         out["map"] = {str(name): state for name, state in found["map"].items()}
     if "log_partition" in found:
@@ -76,8 +78,8 @@ def query_text(
     if "answer" in found:
         blocks.append(_how(model, found["answer"]))
     if "pair" in found:
-        a, b, joint = found["pair"]
-        blocks.append(_pair(a, b, model, joint, meanings))
+        a, b, joint, seen = found["pair"]
+        blocks.append(_pair(a, b, model, joint, seen, meanings))
     if "map" in found:
         states = [[str(name), _state(name, s, meanings)] for name, s in found["map"].items()]
         blocks.append(f"most probable joint state\n{table(states)}")
@@ -109,7 +111,7 @@ def _marginal(
 
 def _how(model: PairwiseMRF, answer: Answer) -> str:
     """Return how an answer was found, and how far the network is from its rows."""
-    from graftwork.report.margins import distance_text
+    from graftwork.report.margins import WEIGHTS, distance_text
 
     told = answer.how
     if answer.noise:
@@ -117,16 +119,28 @@ def _how(model: PairwiseMRF, answer: Answer) -> str:
     rows = model.observed
     if rows is None:
         return f"arithmetic: {told}"
-    return f"arithmetic: {told}\nsingle variables against the rows: {distance_text(rows)}"
+    return (
+        f"arithmetic: {told}\nweights: {WEIGHTS[rows.fitted]}\n"
+        f"single variables against the rows: {distance_text(rows)}"
+    )
 
 
-def _pair(a: Any, b: Any, model: PairwiseMRF, joint: Any, meanings: Meanings | None) -> str:
-    rows = [
-        [_state(a, state, meanings), *(f"{p:.4f}" for p in row)]
-        for state, row in zip(model.states[a], joint.tolist(), strict=True)
-    ]
+def _pair(
+    a: Any, b: Any, model: PairwiseMRF, joint: Any, seen: Any, meanings: Meanings | None
+) -> str:
     titles = ["", *(_state(b, state, meanings) for state in model.states[b])]
-    sides = "l" + "r" * len(model.states[b])
+    cells = [[f"{p:.4f}" for p in row] for row in joint.tolist()]
+    if seen is not None:
+        titles += ["data", *titles[1:]]
+        cells = [
+            [*row, "", *(f"{p:.1%}" for p in shares)]
+            for row, shares in zip(cells, seen.tolist(), strict=True)
+        ]
+    rows = [
+        [_state(a, state, meanings), *row]
+        for state, row in zip(model.states[a], cells, strict=True)
+    ]
+    sides = "l" + "r" * (len(titles) - 1)
     return f"{on_a_line(a)} (down) and {on_a_line(b)} (across)\n{table(rows, titles, sides)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,13 @@ class Corpus:
     name: str
     tokens: list[Sentence]
     labels: list[list[str]] | None
+
+    @staticmethod
+    def joined(parts: Sequence[Corpus]) -> Corpus:
+        """Return labelled parts of a file as one."""
+        tokens = [sentence for part in parts for sentence in part.tokens]
+        labels = [row for part in parts for row in part.labels or ()]
+        return Corpus(parts[0].name, tokens, labels)
 
     @property
     def width(self) -> int:
@@ -61,6 +68,7 @@ class Files:
     template: str | None = None
     types: tuple[str, ...] = ()
     sep: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +93,11 @@ def read_material(files: Files, note: Callable[[str], None]) -> Material:
     from graftwork.data import as_sequences
 
     note(f"reading {files.train}")
-    train = keep_types_of_training(read_labelled(files.train, files.sep), files.types)
+    train = keep_types_of_training(read_labelled(files.train, files.sep, files.label), files.types)
     test = None
     if files.test is not None:
         note(f"reading {files.test}")
-        test = read_labelled(files.test, files.sep)
+        test = read_labelled(files.test, files.sep, files.label)
         check_widths(train, test)
         test = keep_types_of_test(test, files.types)
     template, words = read_template(files.template, train.width)
@@ -110,11 +118,16 @@ def refuse_two_strengths(lam: float | None, c1: float | None) -> None:
         )
 
 
-def read_labelled(path: Path, sep: str | None) -> Corpus:
-    """Return the sentences of a file whose last column is the label."""
-    from graftwork.data.chains import read_conll, split_labels
+def read_labelled(path: Path, sep: str | None, label: str | None = None) -> Corpus:
+    """Return the sentences of a file whose last column is the label, or another one."""
+    from graftwork.data.chains import is_conllu, read_conll, split_labels
 
-    sentences = read_conll(path, sep=sep)
+    sentences = read_conll(path, sep=sep, label=label)
+    if label is None and is_conllu(sentences[0][0]):
+        raise DataError(
+            f"{path.name}: this is CoNLL-U; say which column is the label, by --label of graftwork "
+            "crf: upos, xpos, feats, deprel, ... Words are what attributes are made of."
+        )
     if len(sentences[0][0]) < 2:
         raise DataError(
             f"{path.name}: there is one column only, but the label is the last column behind "
@@ -123,21 +136,51 @@ def read_labelled(path: Path, sep: str | None) -> Corpus:
     return Corpus(path.name, *split_labels(sentences))
 
 
-def read_for_template(path: Path, sep: str | None, width: int) -> Corpus:
-    """Return the sentences of a file with this many columns, or with labels behind them."""
-    from graftwork.data.chains import read_conll, split_labels
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the columns of a model's files lie: how many besides labels, and what is said of them.
 
-    sentences = read_conll(path, sep=sep)
-    found = len(sentences[0][0])
-    if found == width:
-        return Corpus(path.name, sentences, None)
-    if found == width + 1:
-        return Corpus(path.name, *split_labels(sentences))
-    raise DataError(
-        f"{path.name}: there {verb(found)} {count(found, 'column')}, but the model looks at "
-        f"{width} (or {width + 1} with labels); give it the columns it was learned from, or say by "
-        "--sep what separates them."
-    )
+    A label that is not the last column has its number or its name.
+    """
+
+    width: int
+    sep: str | None = None
+    label: str | None = None
+
+    def read(self, path: Path) -> Corpus:
+        """Return the sentences of a file with these columns, or with labels behind them."""
+        from graftwork.data.chains import read_conll
+
+        return self.corpus(path.name, read_conll(path, sep=self.sep))
+
+    def stream(self, path: Path) -> Iterator[Corpus]:
+        """Yield the same sentence by sentence, those of a pipe as they come."""
+        from graftwork.data.chains import stream_conll
+
+        for sentence in stream_conll(path, sep=self.sep):
+            yield self.corpus(path.name, [sentence])
+
+    def corpus(self, name: str, sentences: list[Sentence]) -> Corpus:
+        """Return sentences of a file as a corpus, with their labels if there are any."""
+        from graftwork.data.chains import is_conllu, label_last, split_labels
+
+        first = sentences[0][0]
+        if is_conllu(first) and self.width == 1:
+            if self.label is not None:
+                found = Corpus(name, *split_labels(label_last(sentences, self.label)))
+                if any(label != "_" for labels in found.labels or () for label in labels):
+                    return found
+            return Corpus(name, [[(token[1],) for token in part] for part in sentences], None)
+        if len(first) == self.width:
+            return Corpus(name, sentences, None)
+        if len(first) == self.width + 1:
+            last = sentences if self.label is None else label_last(sentences, self.label)
+            return Corpus(name, *split_labels(last))
+        raise DataError(
+            f"{name}: there {verb(len(first))} {count(len(first), 'column')}, but the model looks "
+            f"at {self.width} (or {self.width + 1} with labels); give it the columns it was "
+            "learned from, or say by --sep what separates them."
+        )
 
 
 def check_widths(train: Corpus, test: Corpus) -> None:

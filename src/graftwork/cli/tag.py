@@ -10,11 +10,12 @@ import typer
 from graftwork.cli import crf_options as own
 from graftwork.cli import options as opt
 from graftwork.cli.failures import hand_over, say, tell
-from graftwork.cli.sentences import Verdict, keep_types_of_test, read_for_template
+from graftwork.cli.sentences import Corpus, Layout, Verdict, keep_types_of_test
 from graftwork.errors import ModelFileError
 
 if TYPE_CHECKING:
     from graftwork.data import Template
+    from graftwork.data.chains import Sentence
     from graftwork.models import ChainModel
 
 EXAMPLES = """Examples:
@@ -23,8 +24,10 @@ graftwork tag out/model.gw test.txt.gz --marginals
 graftwork tag tagger.crfsuite new.txt --template template.txt
 zcat new.txt.gz | graftwork tag out/model.gw -
 
-Columns must be those of the training file, with or without the label behind them; with it, scores
-are printed, too (on stderr where the sentences go to stdout)."""
+Columns must be those of the training file, with or without the label; with it, scores are printed,
+too (on stderr where the sentences go to stdout). Of CoNLL-U the words are read and printed. What
+separates columns is what did in training, unless --sep says otherwise. Sentences from a pipe are
+labelled as they come, each after its blank line."""
 
 ModelTemplate = Annotated[
     str | None,
@@ -59,20 +62,34 @@ def tag(
     """Label the tokens of a file: print its columns followed by the predicted label."""
     from graftwork.data.chains import conll_lines, write_conll
 
-    chain, info, made_by, width = chain_and_template(model, template)
+    chain, info, made_by, layout = chain_and_template(model, template, sep)
     types = [str(name) for name in info.get("types") or ()]
-    corpus = keep_types_of_test(read_for_template(file, sep, width), types)
-    sequences = chain.read(made_by.attributes(corpus.tokens))
-    tags = chain.predict(sequences, n_jobs=jobs)
-    more = _probabilities(chain, sequences, jobs) if marginals else []
-    tagged = corpus.with_columns(tags, *more)
-    if out is None:
-        for text in conll_lines(tagged, sep=sep):
-            hand_over(text)
-    else:
-        write_conll(out, tagged, sep=sep)
-    if corpus.labels is not None:
-        text = Verdict.of(corpus, tags, chain.labels).words()
+    parts = [layout.read(file)] if file.is_file() else layout.stream(file)
+    rows: list[Sentence] = []
+    corpora: list[Corpus] = []
+    found: list[list[str]] = []
+    blank = ""
+    for part in parts:
+        corpus = keep_types_of_test(part, types)
+        sequences = chain.read(made_by.attributes(corpus.tokens))
+        tags = chain.predict(sequences, n_jobs=jobs)
+        more = _probabilities(chain, sequences, jobs) if marginals else []
+        tagged = corpus.with_columns(tags, *more)
+        if out is None:
+            for text in conll_lines(tagged, sep=layout.sep):
+                hand_over(blank + text)
+                blank = ""
+            blank = "\n"
+        else:
+            rows += tagged
+        if corpus.labels is not None:
+            corpora.append(corpus)
+            found += tags
+    if out is not None:
+        write_conll(out, rows, sep=layout.sep)
+    if corpora:
+        whole = Corpus.joined(corpora)
+        text = Verdict.of(whole, found, chain.labels).words()
         if out is None:
             say(text)
         else:
@@ -80,11 +97,11 @@ def tag(
 
 
 def chain_and_template(
-    path: Path, given: str | None
-) -> tuple[ChainModel, dict[str, Any], Template, int]:
-    """Return a chain, how it was learned, its template, and the number of columns of its files.
+    path: Path, given: str | None, sep: str | None
+) -> tuple[ChainModel, dict[str, Any], Template, Layout]:
+    """Return a chain, how it was learned, its template, and the layout of its files.
 
-    The template is the one in the file, unless one is given.
+    The template and what separates columns are those in the file, unless they are given.
     """
     from graftwork.data import Template
     from graftwork.exchange import load_chain, read_info
@@ -102,7 +119,10 @@ def chain_and_template(
         )
     looked = max((look.column + 1 for line in template.lines for look in line.looks), default=1)
     columns = info.get("columns") if given is None else None
-    return chain, info, template, columns if isinstance(columns, int) else looked
+    width = columns if isinstance(columns, int) else looked
+    kept, label = info.get("sep"), info.get("label")
+    own = kept if sep is None and isinstance(kept, str) else sep
+    return chain, info, template, Layout(width, own, label if isinstance(label, str) else None)
 
 
 def _probabilities(chain: ChainModel, sequences: Any, jobs: int | None) -> list[list[list[str]]]:

@@ -43,6 +43,8 @@ class PairCounts:
         What counts, where the rows are not here; ``codes`` has none then.
     margins : (sum of extended,) array, optional
         How often each code occurs in the rows that these are part of; default in these.
+    squares : (rows,) float64, optional
+        Kept with the rows: the squares of sampling weights.
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class PairCounts:
         extended: Ints | None = None,
         counter: CountsPairs | None = None,
         margins: Numbers | None = None,
+        squares: NDArray[np.float64] | None = None,
     ) -> None:
         self.codes = np.ascontiguousarray(codes)
         self._states = np.ascontiguousarray(cards, dtype=np.int64)
@@ -85,6 +88,7 @@ class PairCounts:
         self.complete = bool((extended == self._states).all())
         self._cards = self.extended
         self.weights = weights
+        self.squares = squares
         self.n_threads = count_threads(n_jobs)
         self._cache_cells = cache_cells
         self._cache_tables = cache_tables

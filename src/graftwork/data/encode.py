@@ -325,6 +325,36 @@ def checked_codes(
     return out
 
 
+def are_whole(weights: NDArray[np.float64]) -> bool:
+    """Return whether all weights are whole numbers: then they count equal rows.
+
+    Examples
+    --------
+    >>> are_whole(np.array([2.0, 0.0])), are_whole(np.array([2.0, 0.5]))
+    (True, False)
+    """
+    return bool((weights == np.floor(weights)).all())
+
+
+def squares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squares of sampling weights.
+
+    Examples
+    --------
+    >>> squares_of(np.array([2.0, 0.5])).tolist()
+    [4.0, 0.25]
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.asarray(weights**2)
+        total = float(squares.sum())
+    if not 1e-290 < total < 1e290:
+        raise DataError(
+            "the weights are too large or too small to be squared; divide all by their mean."
+        )
+    squares.flags.writeable = False
+    return squares
+
+
 def checked_weights(
     weights: Any, n_rows: int, *, owner: str = "the table", unit: str = "row"
 ) -> NDArray[np.float64]:

@@ -40,7 +40,8 @@ class EncodedRows:
         States among the kept ones. Where variable ``i`` is missing, ``cards[i]``, or ``cards[i] +
         b`` if state b was drawn in its place. Equal rows are merged where that saves enough.
     weights : (rows,) float64 or None
-        Weight of each (merged) row; None when every one is 1.
+        Weight of each (merged) row; None when every one is 1. Sampling weights are scaled, so that
+        their total is the effective number of rows.
     cards : (n,) int64
         Number of kept states. Missing is none of them.
     declared : (n,) int64
@@ -48,13 +49,15 @@ class EncodedRows:
     kept : list of (cards[i],) int64
         Which of the declared states are kept.
     total_weight : float
-        Sum of all row weights.
+        Sum of all row weights: how many rows of weight 1 say as much.
     counts : PairCounts
         Pair tables of the kept states, over the rows that have both.
     scores : Scores or None
         Of ordered variables; None if there are none.
     parts : Parts or None
         Where the rows are, if they are not here: then ``codes`` has none.
+    squares : (rows,) float64 or None
+        Sums of the squares of the sampling weights that were merged; None for counts.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -66,6 +69,15 @@ class EncodedRows:
     counts: PairCounts
     scores: Scores | None = None
     parts: Parts | None = None
+    squares: Floats | None = None
+
+    @property
+    def spreads(self) -> Floats | None:
+        """What a row's squared score counts in a variance: a count of equal rows their number.
+
+        A row of sampling weight w counts w^2. None when every one is 1.
+        """
+        return self.weights if self.squares is None else self.squares
 
     @property
     def n_rows(self) -> int:
@@ -162,9 +174,10 @@ class EncodedRows:
             counts.weights,
             counts.n_threads,
             extended=extended,
+            squares=counts.squares,
         )
-        codes, weights = _merge_rows(drawn.codes, counts.weights)
-        return replace(self, codes=codes, weights=weights, counts=drawn)
+        codes, weights, squares = _merge_rows(drawn.codes, counts.weights, counts.squares)
+        return replace(self, codes=codes, weights=weights, counts=drawn, squares=squares)
 
 
 def prepare(
@@ -195,24 +208,41 @@ def prepare(
     """
     if missing:
         table = missing_last(table)
-    codes, weights = table.codes, table.weights
+    codes, weights, squares = table.codes, table.weights, table.squares
     if weights is not None:
         present = weights > 0
         codes, weights = np.compress(present, codes, axis=1), weights[present]
-        if (weights == 1.0).all():
+        if squares is not None:
+            weights, squares = _scaled(weights, squares[present])
+        elif (weights == 1.0).all():
             weights = None
     gaps = np.array([missing and MISSING_STATE in listed for listed in table.states])
     declared = table.cards - gaps
     cards, kept, codes = _keep_states(codes, declared, gaps, keep_all_states)
     no_observed_cell(table.names, np.flatnonzero(codes.min(axis=1) >= cards))
-    counts = PairCounts(codes, cards, weights, n_jobs)
+    counts = PairCounts(codes, cards, weights, n_jobs, squares=squares)
     total = float(codes.shape[1] if weights is None else weights.sum())
     if merge:
-        codes, weights = _merge_rows(codes, weights)
+        codes, weights, squares = _merge_rows(codes, weights, squares)
     scores = None
     if table.ordered is not None:
         scores = table.ordered.among(table.names, table.states, kept)
-    return EncodedRows(codes, weights, cards, declared, kept, total, counts, scores)
+    return EncodedRows(
+        codes, weights, cards, declared, kept, total, counts, scores, squares=squares
+    )
+
+
+def _scaled(weights: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """Return sampling weights whose sum is the effective number of rows, and their squares.
+
+    Then the squares have the same sum: on average a row adds to variances what it adds to sums, as
+    a row of weight 1 does.
+
+    >>> [own.tolist() for own in _scaled(np.array([5.0, 15.0]), np.array([25.0, 225.0]))]
+    [[0.4, 1.2], [0.16, 1.44]]
+    """
+    scale = float(weights.sum()) / float(squares.sum())
+    return scale * weights, scale**2 * squares
 
 
 def _keep_states(
@@ -250,19 +280,22 @@ def no_observed_cell(names: Sequence[Any], empty: Ints) -> None:
 
 
 def _merge_rows(
-    codes: NDArray[np.unsignedinteger], weights: Floats | None
-) -> tuple[NDArray[np.unsignedinteger], Floats | None]:
+    codes: NDArray[np.unsignedinteger], weights: Floats | None, squares: Floats | None
+) -> tuple[NDArray[np.unsignedinteger], Floats | None, Floats | None]:
     """Return each different row once with its weight, where that leaves clearly fewer rows."""
     keys, exact = _row_keys(codes)
     if _count_different(keys) > (1 - WORTHWHILE_SAVING) * len(keys):
-        return codes, weights
+        return codes, weights, squares
     if not exact:
         rows = np.ascontiguousarray(codes.T)
         whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, group = np.unique(keys if exact else whole, return_index=True, return_inverse=True)
     merged = np.bincount(group, weights=weights, minlength=len(first)).astype(np.float64)
     order = np.argsort(first)  # rows stay in the order of the table
-    return np.take(codes, first[order], axis=1), merged[order]
+    if squares is not None:
+        added = np.bincount(group, weights=squares, minlength=len(first))
+        squares = added.astype(np.float64)[order]
+    return np.take(codes, first[order], axis=1), merged[order], squares
 
 
 def _row_keys(codes: NDArray[np.unsignedinteger]) -> tuple[NDArray[np.uint64], bool]:

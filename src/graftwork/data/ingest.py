@@ -105,7 +105,7 @@ def as_table(
     check_missing(missing)
     bins = check_bins(bins)
     if isinstance(data, Table) and states is None and names is None and bins is None:
-        return data if weights is None else data.with_weights(weights)
+        return data if weights is None else data.with_weights(None).with_weights(weights)
     if _is_path(data):
         if names is not None:
             raise DataError("names is for arrays and lists of rows; a file has names of its own.")

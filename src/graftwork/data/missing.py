@@ -206,8 +206,9 @@ def rows_of_part(table: Table, kept: Any, states: Any = None) -> Table:
     """Return some rows of part of a table, perhaps none."""
     codes = np.compress(kept, table.codes, axis=1)
     weights = None if table.weights is None else table.weights[kept]
+    squares = None if table.squares is None else table.squares[kept]
     listed = table.states if states is None else states
-    return Table.trusted(table.names, listed, codes, weights, table.ordered)
+    return Table.trusted(table.names, listed, codes, weights, table.ordered, (), squares)
 
 
 def _restated(table: Table, gone: Bools) -> Table:
@@ -223,4 +224,5 @@ def _restated(table: Table, gone: Bools) -> Table:
         codes[j] -= codes[j] > at
         codes[j][gone[j]] = len(rest)
         states.append((*rest, MISSING_STATE) if gone[j].any() else rest)
-    return Table(table.names, tuple(states), codes, table.weights, table.ordered, table.notes)
+    weights, squares = table.weights, table.squares
+    return Table(table.names, tuple(states), codes, weights, table.ordered, table.notes, squares)

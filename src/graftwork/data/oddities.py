@@ -14,6 +14,7 @@ from graftwork.data.answer_codes import MANY_STATES, code_states, written
 from graftwork.data.columns import level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.placed import AnyTable
+from graftwork.data.table import Table
 from graftwork.data.text import as_numbers, is_number
 from graftwork.data.values import listing
 from graftwork.errors import DataError, DataWarning
@@ -25,6 +26,9 @@ OWN_STATES = 0.5
 OWN_TEXTS, WORDS = 0.1, 3
 # With a larger mean weight, rows are not single observations.
 HEAVY = 2.0
+# Whole weights of a larger mean may be meant as sampling weights. If they were counts, and as many
+# times more rows were possible than there are, most would be 1.
+EXPANDED, MANY_CELLS = 10.0, 100.0
 # Largest share of other texts among the states of a column that was meant to hold numbers.
 OTHER_TEXTS = 0.2
 # Levels that ordered answers have; and that columns have at most which are taken as such.
@@ -292,11 +296,43 @@ def order_remarks(table: AnyTable) -> tuple[str, ...]:
 
 
 def warn_of_columns(table: AnyTable) -> None:
-    """Warn once if there are columns that are almost certainly there by mistake; return None.
+    """Warn of columns that are almost certainly there by mistake, and of weights that may be.
 
     A table of one such column of texts is refused.
     """
     warn_of_lone(lone_columns(table), table.names, table.states)
+    for words in weight_remarks(table):
+        warnings.warn(words, DataWarning, stacklevel=level_of_caller())
+
+
+def weight_remarks(table: AnyTable) -> tuple[str, ...]:
+    """Return what there is to say about whole weights that stand for far more rows.
+
+    Nothing of tables in which each row is there once: these are counts. In a table of many columns
+    it may be that no two rows are equal; then weights without a 1 are no counts.
+
+    Examples
+    --------
+    >>> from graftwork.data import Table
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1, 1]], [30, 20, 25]))
+    ('The row weights are whole numbers, so 3 rows count as 75...',)
+    >>> weight_remarks(Table(("a",), ((0, 1),), [[0, 1]], [30, 45]))
+    ()
+    """
+    if not isinstance(table, Table) or table.weights is None or table.squares is not None:
+        return ()
+    if table.total_weight <= EXPANDED * table.n_rows:
+        return ()
+    codes, weights = table.codes[:, table.weights > 0], table.weights[table.weights > 0]
+    twice = len(np.unique(codes, axis=1).T) < len(weights)
+    cells = np.log(np.maximum(table.cards, 1)).sum()
+    if not twice and (weights.min() == 1.0 or cells < np.log(MANY_CELLS * table.total_weight)):
+        return ()
+    return (
+        f"The row weights are whole numbers, so {table.n_rows:,} rows count as "
+        f"{table.total_weight:,.0f}, which makes p-values that much smaller. If these are sampling "
+        "weights, divide them by their mean: weights that are not whole are taken as such.",
+    )
 
 
 def warn_of_lone(

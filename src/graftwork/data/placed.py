@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.encode import are_whole
 from graftwork.data.engines.here import Here
 from graftwork.data.missing import MISSING_STATE, missing_cells
 from graftwork.data.parts import Add, Engine, Handle, join
@@ -104,6 +105,16 @@ class PlacedTable:
             engine.place([partial(_same, piece) for piece in pieces]),
         )  # fmt: skip
         return placed.counted()
+
+    @property
+    def effective_rows(self) -> float:
+        """The total weight: rows in parts have no sampling weights, or nothing asks."""
+        return self.total_weight
+
+    @property
+    def has_sampling_weights(self) -> bool:
+        """Whether rows have weights that are not all whole, and so no counts."""
+        return self.weighted and bool(self.over_tables(_not_whole))
 
     @property
     def n_rows(self) -> int:
@@ -215,6 +226,10 @@ def _same(table: Table) -> Table:
 
 def _rows(table: Table) -> list[int]:
     return [table.n_rows]
+
+
+def _not_whole(table: Table) -> int:
+    return 0 if table.weights is None else int(not are_whole(table.weights))
 
 
 def _counts(table: Table) -> tuple[list[Ints], list[Floats]]:

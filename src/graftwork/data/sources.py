@@ -163,6 +163,35 @@ def opened(file: Path | Source) -> Iterator[BinaryIO]:
 
 
 @contextmanager
+def flowing(file: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes as `opened` does, but a pipe's as they come, and only once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "t.csv")
+    >>> _ = path.write_bytes(b"a,b")
+    >>> with flowing(path) as raw:
+    ...     raw.read()
+    b'a,b'
+    """
+    if file.is_file():
+        with opened(file) as raw:
+            yield raw
+        return
+    try:
+        with file.open("rb") as raw:
+            if raw.peek(2)[:2] == b"\x1f\x8b":
+                with gzip.open(raw, "rb") as plain, _guarded(plain, raw) as guarded:  # type: ignore
+                    yield guarded
+            else:
+                with _guarded(raw) as guarded:
+                    yield guarded
+    except UnicodeDecodeError as error:
+        raise DataError("there is a line that is not UTF-8 text; give it as UTF-8.") from error
+
+
+@contextmanager
 def _unpacked(source: Source) -> Iterator[BinaryIO]:
     """Open a source for reading bytes, through gzip if it is gzipped."""
     packed = is_gzip(source)
@@ -190,7 +219,7 @@ class _Guard(io.RawIOBase):
         What it is unpacked from.
     """
 
-    def __init__(self, stream: BinaryIO, packed: BinaryIO | None) -> None:
+    def __init__(self, stream: Any, packed: BinaryIO | None) -> None:
         self._stream, self._packed = stream, packed
         self._read = self._line = self._blank = 0
         self._longest = LINE.value()
@@ -200,7 +229,7 @@ class _Guard(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer with more of the text; return how many bytes of it."""
-        part = self._stream.read(len(buffer))
+        part = self._stream.read1(len(buffer))  # what is there: a pipe may go on later
         buffer[: len(part)] = part
         self._read += len(part)
         end = max(part.rfind(b"\n"), part.rfind(b"\r"))

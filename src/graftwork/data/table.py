@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import export
-from graftwork.data.encode import checked_codes, checked_weights, palette
+from graftwork.data.encode import are_whole, checked_codes, checked_weights, palette, squares_of
 from graftwork.data.scores import Ordered
 from graftwork.data.values import listing, plain, suggestion
 from graftwork.errors import DataError
@@ -35,11 +35,16 @@ class Table:
         ``states[j][codes[j, i]]`` is the cell in row i of variable j. uint8 if every variable has
         at most 256 states. C-contiguous and read-only.
     weights : array of float64, shape (n_rows,), optional
-        Weight of each row: finite, at least 0, not all 0. None means 1 for every row.
+        Weight of each row: finite, at least 0, not all 0. None means 1 for every row. Whole numbers
+        are counts of equal rows; if any is not whole, all are sampling weights, whose unit does
+        not matter.
     ordered : Ordered, optional
         Which variables are ordered, and the scores of their states. None means none.
     notes : tuple of str
         What reading it has to tell, in sentences: which of a file's sheets it is.
+    squares : array of float64, shape (n_rows,), optional
+        The sums of the squared sampling weights of what each row stands for. Default: the squares
+        of weights that are not all whole; None for counts.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class Table:
     weights: NDArray[np.float64] | None = None
     ordered: Ordered | None = None
     notes: tuple[str, ...] = ()
+    squares: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         names = tuple(plain(name) for name in self.names)
@@ -68,7 +74,10 @@ class Table:
         object.__setattr__(self, "states", states)
         object.__setattr__(self, "codes", codes)
         if self.weights is not None:
-            object.__setattr__(self, "weights", checked_weights(self.weights, codes.shape[1]))
+            weights = checked_weights(self.weights, codes.shape[1])
+            object.__setattr__(self, "weights", weights)
+            if self.squares is None and not are_whole(weights):
+                object.__setattr__(self, "squares", squares_of(weights))
 
     @classmethod
     def trusted(
@@ -79,6 +88,7 @@ class Table:
         weights: NDArray[np.float64] | None = None,
         ordered: Ordered | None = None,
         notes: tuple[str, ...] = (),
+        squares: NDArray[np.float64] | None = None,
     ) -> Table:
         """Return a table of parts that are known to be right: nothing is looked at or copied.
 
@@ -91,15 +101,15 @@ class Table:
         codes.flags.writeable = False
         if weights is not None:
             weights.flags.writeable = False
-        given = zip(cls.__slots__, (names, states, codes, weights, ordered, notes), strict=True)
-        for name, value in given:
+        values = names, states, codes, weights, ordered, notes, squares
+        for name, value in zip(cls.__slots__, values, strict=True):
             object.__setattr__(table, name, value)
         return table
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that the arrays are read-only again.
         parts = self.names, self.states, self.codes, self.weights, self.ordered, self.notes
-        return Table, parts
+        return Table, (*parts, self.squares)
 
     def __repr__(self) -> str:
         cards = self.cards
@@ -149,6 +159,22 @@ class Table:
     def total_weight(self) -> float:
         """Sum of the row weights; the number of rows if there are none."""
         return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    @property
+    def effective_rows(self) -> float:
+        """Number of rows of equal weight that say as much (Kish), (sum w)^2 / sum w^2.
+
+        Whole weights count repeated rows: then it is the total weight.
+
+        Examples
+        --------
+        >>> Table(("a",), ((0, 1),), [[0, 1]], [0.5, 1.5]).effective_rows
+        1.6
+        >>> Table(("a",), ((0, 1),), [[0, 1]], [5, 15]).effective_rows
+        20.0
+        """
+        total = self.total_weight
+        return total if self.squares is None else total**2 / float(self.squares.sum())
 
     def __len__(self) -> int:
         return self.n_rows
@@ -267,8 +293,9 @@ class Table:
         if picked.min() < -self.n_rows or picked.max() >= self.n_rows:
             raise DataError(f"row numbers must lie between 0 and {self.n_rows - 1}.")
         weights = None if self.weights is None else self.weights[picked]
+        squares = None if self.squares is None else self.squares[picked]
         codes = np.take(self.codes, picked, axis=1)
-        return Table(self.names, self.states, codes, weights, self.ordered, self.notes)
+        return Table(self.names, self.states, codes, weights, self.ordered, self.notes, squares)
 
     def take_columns(self, names: Iterable[Hashable]) -> Table:
         """Return a table of some of the variables, in the order given.
@@ -284,12 +311,16 @@ class Table:
         kept = tuple(self.names[j] for j in places)
         states = tuple(self.states[j] for j in places)
         codes = self.codes[places]
-        return Table(kept, states, codes, self.weights, self.ordered, self.notes)
+        rest = self.weights, self.ordered, self.notes, self.squares
+        return Table(kept, states, codes, *rest)
 
-    def with_weights(self, weights: ArrayLike | None) -> Table:
+    def with_weights(
+        self, weights: ArrayLike | None, squares: NDArray[np.float64] | None = None
+    ) -> Table:
         """Return the same rows with other weights.
 
-        Weights are finite, at least 0 and not all 0; None takes them away.
+        Weights are finite, at least 0 and not all 0; None takes them away. In place of sampling
+        weights come others, whole or not.
 
         Examples
         --------
@@ -297,7 +328,10 @@ class Table:
         2.5
         """
         given = None if weights is None else checked_weights(weights, self.n_rows)
-        return Table(self.names, self.states, self.codes, given, self.ordered, self.notes)
+        if given is not None and squares is None and self.squares is not None:
+            squares = squares_of(given)
+        rest = self.ordered, self.notes, squares
+        return Table(self.names, self.states, self.codes, given, *rest)
 
     def with_order(self, ordered: Ordered | None) -> Table:
         """Return the same rows with other variables ordered.
@@ -309,7 +343,8 @@ class Table:
         >>> table.with_order(Ordered.by_rank({"a": ("low", "high")})).ordered.scores
         {'a': {'low': 0.0, 'high': 1.0}}
         """
-        return Table(self.names, self.states, self.codes, self.weights, ordered, self.notes)
+        parts = self.names, self.states, self.codes, self.weights
+        return Table(*parts, ordered, self.notes, self.squares)
 
     def split(self, fraction: float, rng: np.random.Generator | int) -> tuple[Table, Table]:
         """Return two tables that share the rows out at random; both keep all states.

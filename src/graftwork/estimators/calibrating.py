@@ -65,14 +65,14 @@ def with_rows(
             observer.on_stage("calibrating single variables to the rows", 0, 1)
         found = calibrate(model.potentials, wanted, halted, n_jobs)
         if found is not None:
-            error = float(np.abs(found.margins - wanted).max())
+            error = observed.error(layout, found.margins)
             seen = replace(observed, fitted=fitted, margin_error=error, noise=found.noise)
             return model.with_weights(found.potentials, seen)
         fitted = "pseudolikelihood"
     distance = None
     if is_quick(layout):
         margins = JunctionTree().infer(model.potentials).values[: layout.n_unary]
-        distance = float(np.abs(margins - wanted).max())
+        distance = observed.error(layout, margins)
     return model.with_weights(
         model.potentials, replace(observed, fitted=fitted, margin_error=distance)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -14,8 +14,8 @@ from graftwork.data.chains import (
     Template,
     as_sequences,
     check_weights,
-    count_columns,
     encode_labels,
+    opened,
     with_weight,
 )
 from graftwork.errors import ConvergenceWarning
@@ -25,6 +25,7 @@ from graftwork.estimators.chain_parts import (
     chain_problem,
     chain_recipe,
     check_parameters,
+    translated,
 )
 from graftwork.estimators.edges import as_frame
 from graftwork.grafting import Outcome, Recipe, graft
@@ -61,7 +62,8 @@ class ChainCRF(Estimator):
         fewer than 50.
     penalty : {"l1", "elastic-net", "group-l1", "l2", "none"}
         l1 (with l2: the elastic net) chooses single features; group-l1 attributes with all their
-        labels; l2 and none keep every feature.
+        labels; l2 and none keep every feature (all at once, whatever the method, unless
+        ``select``, ``max_features`` or ``max_iter`` say otherwise).
     order : {1, 2}
         How many labels before it a label depends on. In second order attributes may also vote for
         a label together with the one before it.
@@ -110,6 +112,7 @@ class ChainCRF(Estimator):
     True
     """
 
+    @translated
     def __init__(
         self,
         method: ChainMethod | Recipe = "grafting-light",
@@ -175,7 +178,7 @@ class ChainCRF(Estimator):
             Names of a matrix's columns, for ``weights_``.
         """
         check_parameters(self)
-        X = list(X) if isinstance(X, Iterator) else X
+        X, n_columns = opened(X)
         sequences = as_sequences(X, lengths, names=attribute_names)
         codes, classes = encode_labels(y, sequences)
         weights = check_weights(sample_weight, sequences.n_sequences)
@@ -197,7 +200,7 @@ class ChainCRF(Estimator):
         self.n_attributes_ = sequences.n_attributes
         self.n_candidates_ = features.size
         self.model_ = to_chain_model(
-            outcome, features, sequences.names, classes, count_columns(X), data.label_counts()
+            outcome, features, sequences.names, classes, n_columns, data.label_counts()
         )
         self.certificate_ = outcome.certificate
         self.trace_ = list(outcome.trace)

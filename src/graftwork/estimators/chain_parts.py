@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
 from graftwork.errors import ParameterError
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.parts import make_penalty, make_recipe, whole_number
+from graftwork.estimators.spec import DENSE
 from graftwork.grafting import (
     Budget,
     Problem,
@@ -22,11 +24,24 @@ from graftwork.objectives.chains.likelihood import ChainLikelihood
 from graftwork.parameters import check_jobs, known, number
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
+from graftwork.recipes.full import full
 from graftwork.settings import FINEST
 
 if TYPE_CHECKING:
     from graftwork.estimators.chain_crf import ChainCRF
 
+Given = ParamSpec("Given")
+
+#: What CRFsuite and sklearn-crfsuite call parameters, and what is meant here.
+ELSEWHERE = {
+    "algorithm": "method says how features are chosen; there is no choice of optimiser",
+    "all_possible_states": 'use candidates="all", which is for states and transitions',
+    "all_possible_transitions": 'use candidates="all", which is for states and transitions',
+    "c1": "use lam=c1 / len(X): the penalty is on the mean loss of a sequence",
+    "c2": 'use l2=c2 / len(X) with penalty="elastic-net", or lam=c2 / len(X) with penalty="l2"',
+    "max_iterations": "use max_evaluations, max_iter (rounds) or max_seconds",
+    "min_freq": "use min_count, the least number of positions of an attribute",
+}
 #: The methods that make sense for features of chains.
 METHODS = RECIPES.having("chains")
 CANDIDATES = ("observed", "all")
@@ -34,6 +49,25 @@ CANDIDATES = ("observed", "all")
 SELECT_SHARE, LEAST_SELECTED = 0.02, 50
 #: The default accuracy: one occurrence of a feature in ten thousand sequences, at most lambda.
 TOL = 1e-4
+
+
+def translated(init: Callable[Given, None]) -> Callable[Given, None]:
+    """Return an ``__init__`` that says what CRFsuite's names of parameters are called here.
+
+    Examples
+    --------
+    >>> translated(print)("CRF", end=".")
+    CRF.
+    """
+
+    @wraps(init)
+    def checked(*args: Given.args, **named: Given.kwargs) -> None:
+        for name in named:
+            if name in ELSEWHERE:
+                raise ParameterError(f"there is no parameter {name}; {ELSEWHERE[name]}.")
+        init(*args, **named)
+
+    return checked
 
 
 def check_parameters(crf: ChainCRF) -> None:
@@ -62,12 +96,19 @@ def check_parameters(crf: ChainCRF) -> None:
 
 
 def chain_recipe(crf: ChainCRF, n_candidates: int) -> Recipe:
-    """Return the recipe asked for; ``select`` is its number of features a round."""
+    """Return the recipe asked for; ``select`` is its number of features a round.
+
+    Under a penalty that leaves no feature out it is that of all features at once, unless their
+    number or that of rounds is limited.
+    """
     options = {} if crf.method_options is None else crf.method_options
     if not isinstance(options, Mapping):
         raise ParameterError(
             f"method_options must be a dict of the method's options, got {options!r}."
         )
+    limits = (crf.select, crf.max_features, crf.max_iter)
+    if crf.penalty in DENSE and isinstance(crf.method, str) and limits == (None, None, None):
+        return full()  # which leaves no feature out
     if isinstance(crf.method, Recipe):
         if crf.select is not None:
             raise ParameterError("select goes with a method's name; this one is a Recipe.")

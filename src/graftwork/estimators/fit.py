@@ -20,7 +20,7 @@ from graftwork.data.oddities import warn_of_columns
 from graftwork.data.parts import TilingEngine
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.data.placing import comes_in_parts
-from graftwork.errors import ConvergenceWarning
+from graftwork.errors import ConvergenceWarning, ParameterError
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.calibrating import observed_in, with_rows
 from graftwork.estimators.devices import on_device
@@ -29,6 +29,7 @@ from graftwork.estimators.imputing import completed, draw_missing
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.learning import Learned, Learning
 from graftwork.estimators.missing import MissingCells, frequencies_of, read_rows
+from graftwork.estimators.near_copies import copies_remark
 from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_pairs, check_tables
 from graftwork.estimators.spec import FitSpec
@@ -174,6 +175,7 @@ def fit(
     table, found = read_rows(spec, X, sample_weight)
     check_pairs(table.n_variables, spec.tests)
     table = on_device(table, spec.device, spec.n_jobs)
+    _refuse_sampling_weights(spec, table)
     data = LearnedFrom.of(table, found, order=spec.ordinal is None and spec.ordered)
     if not isinstance(X, Table | PlacedTable | str | PathLike):  # reading a file has warned
         warn_of_columns(table)
@@ -228,6 +230,16 @@ def fit(
     return learned
 
 
+def _refuse_sampling_weights(spec: FitSpec, table: AnyTable) -> None:
+    """Refuse to test edges or to choose lambda by rows with sampling weights that are in parts."""
+    if spec.chooses and isinstance(table, PlacedTable) and table.has_sampling_weights:
+        raise ParameterError(
+            "weights that are not all whole numbers are sampling weights, for which tests and the "
+            "choice of lambda need all rows in memory, and these are read in parts, or on a GPU: "
+            "read them as one table with device='cpu', or give a number for lam."
+        )
+
+
 def fit_rows(
     spec: FitSpec,
     table: AnyTable,
@@ -279,6 +291,8 @@ def fit_rows(
     if calibrated and not interrupted:
         left = budget.after(time.monotonic() - began).max_seconds
         model, interrupted = _with_rows(spec, sample, model, learned, left)
+        remark = copies_remark(sample, potentials.layout.edges, table.names)
+        data = replace(data, remarks=(*data.remarks, *filter(None, [remark])))
     return Fit(
         model=model,
         method=recipe.name,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graftwork.contingency import PairTables
 from graftwork.contingency.encoding import prepare_counts
+from graftwork.data.encode import are_whole
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.oddities import order_remarks
@@ -41,6 +44,11 @@ def read_counts(
     100.0
     """
     _refuse_rows(spec, weights)
+    if spec.chooses and counts.weighted and not are_whole(np.concatenate(counts.state_counts)):
+        raise ParameterError(
+            "these counts are sums of sampling weights (not whole numbers), which do not say how "
+            "many rows they are worth, as the choice of lambda must know; give a number for lam."
+        )
     table = in_order(spec, counts.outline())
     ordered = counts.with_order(table.ordered)
     sample = prepare_counts(ordered, keep_all_states=bool(spec.unary), n_jobs=spec.n_jobs)
@@ -60,6 +68,7 @@ def read_counts(
         counts.state_counts,
         counts.n_rows,
         counts.weighted,
+        counts.total_weight,
         counts.total_weight,
         tuple(remarks),
     )

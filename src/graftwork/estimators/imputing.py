@@ -189,7 +189,8 @@ def completed(table: Rows, sample: EncodedRows) -> Rows:
     if isinstance(table, PlacedTable):
         return completed_parts(table, sample)
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
-    return Table(table.names, tuple(states), decoded(sample), sample.counts.weights, table.ordered)
+    weights, squares = sample.counts.weights, sample.counts.squares
+    return Table(table.names, tuple(states), decoded(sample), weights, table.ordered, (), squares)
 
 
 def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:
@@ -215,11 +216,13 @@ def copies_of_rows(table: Table) -> Table:
     >>> copies_of_rows(table).weights
     array([9., 1., 1., 1., 1.])
     """
-    if table.weights is None:
+    if table.weights is None or table.squares is not None:
         return table
     whole = np.clip(np.floor(table.weights), 1, MOST_COPIES).astype(np.int64)
     times = np.where(missing_cells(table).any(axis=0), whole, 1)
     places = np.repeat(np.arange(table.n_rows), times)
-    weights = (table.weights / times)[places]
+    before = np.arange(len(places)) - np.repeat(np.cumsum(times) - times, times)
+    each = (table.weights / times)[places]
+    weights = np.floor((before + 1) * each + 1e-9) - np.floor(before * each + 1e-9)
     codes = np.take(table.codes, places, axis=1)
     return Table.trusted(table.names, table.states, codes, weights, table.ordered)

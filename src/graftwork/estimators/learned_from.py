@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graftwork.data.missing import MISSING_STATE
-from graftwork.data.oddities import column_remarks, order_remarks
+from graftwork.data.oddities import column_remarks, order_remarks, weight_remarks
 from graftwork.data.placed import AnyTable
 from graftwork.estimators.missing import MissingCells
 from graftwork.inference.layout import Floats
@@ -27,8 +27,11 @@ class LearnedFrom:
     n_rows : int
     weighted : bool
     total_weight : float
+    effective_rows : float
+        How many rows of equal weight say as much: fewer than there are where the rows have sampling
+        weights, the total weight where these are counts.
     remarks : tuple of str
-        Sentences about columns that should be looked at.
+        Sentences about columns and weights that should be looked at.
     """
 
     names: tuple[Any, ...]
@@ -37,6 +40,7 @@ class LearnedFrom:
     n_rows: int
     weighted: bool
     total_weight: float
+    effective_rows: float
     remarks: tuple[str, ...] = ()
 
     @staticmethod
@@ -68,13 +72,25 @@ class LearnedFrom:
             n_rows,
             table.weighted,
             table.total_weight,
-            (*table.notes, *column_remarks(table), *(order_remarks(table) if order else ())),
+            table.effective_rows,
+            (
+                *table.notes,
+                *weight_remarks(table),
+                *column_remarks(table),
+                *(order_remarks(table) if order else ()),
+            ),
         )
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.names)
+
+    @property
+    def design_effect(self) -> float:
+        """Rows over effective rows (Kish) where the rows have sampling weights; 1 for counts."""
+        sampled = self.effective_rows != self.total_weight
+        return self.n_rows / self.effective_rows if sampled else 1.0
 
     def unseen(self) -> dict[Any, list[Any]]:
         """Return the states that no row has, for the variables that have such states."""

@@ -317,7 +317,7 @@ class Learning:
         if isinstance(self.table, PlacedTable):
             return PartsFolder(self.table, self.sample, self._prepared, problem_of)
         units = Units.of(self.table)  # folds of repeated rows are those of rows with counts
-        counted = units.table.with_weights(units.copies if units.weights is None else units.weights)
+        counted = units.with_copies(units.copies)
         return TableFolder(counted, self.sample, self._prepared, problem_of, self.spec.n_jobs)
 
     def _problem_of(
@@ -441,7 +441,7 @@ class TableFolder:
     def fold(self, learned: Floats, judged: Floats | None = None) -> Fold:
         """Return the fold of rows with these weights; without rows to judge by it has no losses."""
         rows = np.flatnonzero(learned)
-        part = self.table.with_weights(None).take_rows(rows).with_weights(learned[rows])
+        part = self.table.take_rows(rows).with_weights(learned[rows])
         sample = self.prepared(part)
 
         def lift(potentials: Potentials) -> Potentials:

@@ -250,7 +250,8 @@ class MarkovNetwork(Estimator):
             folder or a glob such as ``"sales/*.parquet"``, Dask and lazy frames, iterators.
             With ``loss="likelihood"`` also what ``graftwork.count_pairs`` returns.
         sample_weight : (rows,) array, optional
-            Row weights; default those of a weighted Table, else 1.
+            Row weights; default those of a weighted Table, else 1. Whole weights count repeated
+            rows; others are sampling weights, whose unit does not matter.
 
         Warns
         -----
@@ -829,6 +830,8 @@ class MarkovNetwork(Estimator):
 
     def info(self) -> dict[str, Any]:
         """Return how the network was learned, as plain values for files and reports."""
+        from graftwork.report.summary import notes_on_intervals
+
         check_is_fitted(self)
         spec = self.spec()
         return {
@@ -845,9 +848,12 @@ class MarkovNetwork(Estimator):
             "fdr": float(self.fdr),
             "tests": None if self.evidence_ is None else self.evidence_.n_tests,
             "edge_tests": tests_in_order(self.model_, self.names_, self.evidence_),
+            "remarks": [*self.data_.remarks, *notes_on_intervals(self)],
             "shapes_tested": None if self.evidence_ is None else self.evidence_.n_rests,
             "knowledge": self.knowledge_,
             "missing": self.missing_.to_dict(),
+            "effective_rows": self.data_.effective_rows,
+            "design_effect": self.data_.design_effect,
             "criterion": self.criterion,
             "lam": self.lam_,
             "choice": self.choice_.to_dict(),

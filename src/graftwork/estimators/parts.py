@@ -99,8 +99,9 @@ def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:
 
     Examples
     --------
-    >>> make_ridge(make_penalty("group-l1", 0.0, 0.1, True), 0.4, True)
-    GroupL1(lam=0.0, l2=0.5, unary_lam=0.0, unary_l2=0.5)
+    >>> found = make_ridge(make_penalty("group-l1", 0.0, 0.1, True), 0.4, True)
+    >>> found.l2, found.unary_l2
+    (0.5, 0.5)
     """
     before = penalty.l2 if unary is True else penalty.unary_l2
     own = before + prior if unary else 0.0

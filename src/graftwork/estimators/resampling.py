@@ -26,8 +26,8 @@ class Units:
     """What is drawn when a table is resampled.
 
     Whole weights stand for rows that repeat, and each repetition is a unit of its own: a weighted
-    table and the one with its rows written out are resampled alike, draw by draw. Other weights
-    belong to their row: the rows are the units, and one that is drawn twice has twice its weight.
+    table and the one with its rows written out are resampled alike, draw by draw. Sampling weights
+    belong to their row: the rows are the units, and one that is drawn twice stands there twice.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Units:
         if table.weights is not None and not (table.weights > 0).all():
             table = table.take_rows(table.weights > 0)
         given = np.ones(table.n_rows) if table.weights is None else table.weights
-        if (given != np.floor(given)).any() or given.sum() >= MOST_UNITS:
+        if table.squares is not None or given.sum() >= MOST_UNITS:
             return Units(table, np.ones(table.n_rows, dtype=np.int64), given)
         rows = np.ascontiguousarray(table.codes.T)
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -131,8 +131,10 @@ class Units:
 
     def with_copies(self, counts: Counts) -> Table:
         """Return the table with so many units of each row."""
-        weights = counts if self.weights is None else counts * self.weights
-        return self.table.with_weights(weights)
+        if self.weights is None:
+            return self.table.with_weights(counts)
+        squares = None if self.table.squares is None else counts * self.table.squares
+        return self.table.with_weights(counts * self.weights, squares)
 
 
 def seeds_for(random_state: Any, *counts: int) -> list[list[np.random.SeedSequence]]:

@@ -83,7 +83,8 @@ def compare_groups(
     edge_fdr : float
         The false discovery rate of the edges of each network: `MarkovNetwork`'s ``fdr``.
     sample_weight : (rows,) array, optional
-        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows.
+        Row weights; default those of a weighted Table, else 1. Whole weights count repeated rows;
+        others are sampling weights.
     random_state : int, Generator or None
         Seed of the networks and of the permutations.
     n_jobs : int, optional
@@ -220,7 +221,8 @@ class _Comparing:
         """Return the comparison with what permutations of the group labels say."""
         tables = self._rows.tables
         codes = np.concatenate([table.codes for table in tables], axis=1)
-        joined = replace(tables[0], codes=codes, weights=_weights(self._rows))
+        weights, squares = (_of_rows(self._rows, name) for name in ("weights", "squares"))
+        joined = replace(tables[0], codes=codes, weights=weights, squares=squares)
         rng = np.random.default_rng(0)
         near = self._overall.model_
         fits = fit_edges(self._spec, joined, self._edges, near, rng, curved=self._curved)
@@ -254,11 +256,11 @@ class _Comparing:
         return replace(found, permutations=done, interrupted=interrupted)
 
 
-def _weights(rows: GroupedRows) -> Any:
-    """Return the weights of all rows, in the order of their groups; None where they are 1."""
-    if rows.whole.weights is None:
+def _of_rows(rows: GroupedRows, name: str) -> Any:
+    """Return the weights of all rows, or their squares, in the order of their groups, or None."""
+    if getattr(rows.whole, name) is None:
         return None
-    return np.concatenate([table.weights for table in rows.tables])
+    return np.concatenate([getattr(table, name) for table in rows.tables])
 
 
 def _pairs_of(model: PairwiseMRF, names: tuple[Any, ...]) -> set[Pair]:

@@ -64,7 +64,7 @@ class GroupComparison:
     groups : tuple
         Its values, in the order of everything below.
     sizes : tuple of float
-        Weight of the rows of each; their number where there are no weights.
+        Effective rows of each: their number, or of counts their total weight.
     networks : dict
         The fitted `MarkovNetwork` of each group.
     overall : MarkovNetwork

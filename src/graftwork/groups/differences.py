@@ -144,7 +144,8 @@ class Weights:
         spread, robust = (
             _between([getattr(each, name)[k] for each in two]) for name in ("spreads", "robust")
         )
-        scale, _ = satterthwaite(np.asarray(np.linalg.solve(spread, robust)))
+        product = np.asarray(np.linalg.solve(spread, robust))
+        scale, _ = satterthwaite(product, max(each.most for each in two))
         error = float(np.sqrt(scale * spread[0, 0]) / abs(self.steps[k]))
         reach = float(ndtri(0.5 + 0.5 * level)) * error
         return away, away - reach, away + reach
@@ -203,7 +204,7 @@ def differences(groups: Sequence[Estimates], pairs: Ints) -> Findings:
         away, spread = contrast(groups, k)
         robust = _between([each.robust[k] for each in groups])
         product = np.asarray(np.linalg.solve(spread, robust), dtype=np.float64)
-        scale, degrees = satterthwaite(product)
+        scale, degrees = satterthwaite(product, max(each.most for each in groups))
         found.append((_quadratic(away, spread), scale, degrees))
     rises, scales, degrees_ = np.array(found).reshape(-1, 3).T
     statistics = rises / np.maximum(scales, 1e-12)

@@ -35,7 +35,7 @@ from graftwork.penalties import GroupL1
 from graftwork.selection.refit import bent, carry, refit, unshrunk
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, all_states
-from graftwork.testing.edge_tests import EdgeTests
+from graftwork.testing.edge_tests import EdgeTests, most_scale
 from graftwork.testing.hessian import Parameters
 from graftwork.testing.newton import Curvature, newton
 from graftwork.testing.profiles import variations
@@ -192,12 +192,15 @@ class Estimates:
         Their robust covariance; as ``spreads`` where it was not asked for.
     added : (pairs,) float64
         What draws of missing cells have added to the covariances, as a share.
+    most : float
+        The largest scale of a test (see `edge_tests.most_scale`).
     """
 
     values: list[Floats]
     spreads: list[Floats]
     robust: list[Floats]
     added: Floats
+    most: float
 
     @staticmethod
     def of(
@@ -247,7 +250,7 @@ class Estimates:
             [(1.0 + share) * each for share, each in zip(shares.tolist(), some, strict=True)]
             for some in means
         )
-        return Estimates(values, spreads, robust, shares)
+        return Estimates(values, spreads, robust, shares, draws[0].most)
 
     @staticmethod
     def _of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool) -> Estimates:
@@ -269,7 +272,8 @@ class Estimates:
             spreads.append(factor * (half @ read.T))
             robusts.append(factor * (half @ slopes[e] @ half.T) if e in slopes else spreads[-1])
         values = read_values(fit, pairs, shared)
-        return Estimates(values, spreads, robusts, np.zeros(len(pairs)))
+        none = np.zeros(len(pairs))
+        return Estimates(values, spreads, robusts, none, most_scale(fit.sample))
 
 
 def small_sample_factors(fit: GroupFit) -> Floats:
@@ -352,7 +356,7 @@ def spread_of_sum(
         total = 0.0
         for block in some.blocks():
             influences = _influences(some, parameters, follow, block.indicators, block.residuals)
-            total += float(block.weights @ influences**2)
+            total += float(block.spreads @ influences**2)
     return float(small_sample_factors(fit).mean()) * total / some.share
 
 

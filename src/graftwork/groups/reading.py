@@ -55,8 +55,8 @@ class GroupedRows:
 
     @property
     def sizes(self) -> Floats:
-        """Weight of the rows of each group; their number where there are no weights."""
-        return np.array([table.total_weight for table in self.tables])
+        """Effective rows of each group: their number, or of counts their total weight."""
+        return np.array([table.effective_rows for table in self.tables])
 
 
 def read_groups(spec: FitSpec, X: Any, by: Any, weights: Any) -> GroupedRows:
@@ -151,7 +151,8 @@ def _check_sizes(rows: GroupedRows) -> None:
     if sizes[small] < LEAST_ROWS:
         size = int(sizes[small])
         raise DataError(
-            f"the group {rows.groups[small]!r} of {rows.by!r} has {size:,} row{'s'[: size != 1]}; "
+            f"the group {rows.groups[small]!r} of {rows.by!r} has {size:,} "
+            f"{'effective ' * (rows.whole.squares is not None)}row{'s'[: size != 1]}; "
             f"{LEAST_ROWS} is the least that can be tested, and about "
             f"{rows_wanted(rows.whole.take_columns(rows.names)):,} are wanted for variables of so "
             "many states. Leave the group out, join it with another, or collect more rows."

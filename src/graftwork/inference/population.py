@@ -72,12 +72,17 @@ class Population:
         self, layout: Layout, unary: Floats, rng: np.random.Generator, n_jobs: int | None = 1
     ) -> None:
         self.layout, self._rng, self._n_jobs = layout, rng, n_jobs
-        most = MOST_CODES // max(1, layout.n_variables)
-        count = int(np.clip(most, ISLANDS**2, MOST_DRAWS)) // ISLANDS * ISLANDS
+        count = Population.draws_of(layout)
         alone = Potentials(Layout.of(layout.cards), np.array(unary))
         # One sweep of a network without edges draws every variable from its own probabilities.
         self.codes: NDArray[np.uint16] = gibbs_sample(alone, count, rng, 0, 1, count)
         self.log_islands = np.zeros(ISLANDS)
+
+    @staticmethod
+    def draws_of(layout: Layout) -> int:
+        """Return how many draws a population of such a network has."""
+        most = MOST_CODES // max(1, layout.n_variables)
+        return int(np.clip(most, ISLANDS**2, MOST_DRAWS)) // ISLANDS * ISLANDS
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Beliefs from draws, where exact answers take too long and messages do not settle."""
+"""Beliefs from draws, where exact answers take too long."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from graftwork.inference.engines import Beliefs
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import check_pairs, pair_offsets
 from graftwork.inference.population import ISLANDS, SWEEPS, Population
+
+#: Draws of single variables in a sweep of a population that is affordable: a thousand variables.
+MOST_MOVES = 2**24
 
 
 class Sampler:
@@ -29,6 +32,20 @@ class Sampler:
 
     def __init__(self) -> None:
         self._population: Population | None = None
+
+    @staticmethod
+    def fits(layout: Layout) -> bool:
+        """Return whether a population takes seconds, so that draws are better than messages.
+
+        Messages may settle far from the truth; draws tell how far they are from it.
+
+        Examples
+        --------
+        >>> from graftwork.inference import Layout
+        >>> Sampler.fits(Layout.of([2] * 1000)), Sampler.fits(Layout.of([2] * 5000))
+        (True, False)
+        """
+        return layout.n_variables * Population.draws_of(layout) <= MOST_MOVES
 
     def describe(self) -> str:
         """Return what this engine does, in plain words."""

@@ -43,28 +43,39 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
     """
     size, count, n_lines = basis.shape[1], len(rows), 1 + len(halves)
     width = -(-(size * (size + 1) // 2) // len(lanes)) * len(lanes)
+    # Neighbours of straight tables first; then the constant 1, a neighbour that has one code.
+    straight = (halves[:, 4] == 1) & (halves[:, 5] == 1)
+    n_straight = straight.sum()
+    ends = np.zeros((n_lines, halves.shape[1]), dtype=halves.dtype)
+    ends[:n_straight] = halves[straight]
+    ends[n_straight, 2], ends[n_straight, 4], ends[n_straight, 5] = 1, size, 1
+    ends[n_straight + 1 :] = halves[~straight]
+    names = np.full(n_lines, -1)
+    names[:n_straight], names[n_straight + 1 :] = columns[straight], columns[~straight]
+    own, n_codes = np.zeros((n_lines, count), dtype=codes.dtype), np.ones(n_lines, dtype=np.int64)
+    for u in range(n_lines):
+        if u != n_straight:
+            n_codes[u] = cards[ends[u, 0]]
+            for c in range(count):
+                own[u, c] = codes[names[u], rows[c]]
+    if n_straight > 0:
+        _add_straight(
+            basis, conditionals, stride, masses, own, seen, starts, ends[:n_straight], block
+        )
+        if n_straight == n_lines - 1:
+            return
     lines = cache_lines(count * width)
     _fill_spreads(basis, conditionals, stride, masses, width, lines)
-    # The constant 1 is a neighbour that has one code.
-    own, n_codes = np.zeros((n_lines, count), dtype=codes.dtype), np.ones(n_lines, dtype=np.int64)
-    for u in range(1, n_lines):
-        other = halves[u - 1, 0]
-        n_codes[u] = cards[other]
-        for c in range(count):
-            own[u, c] = codes[columns[u - 1], rows[c]]
     largest = n_codes.max()
     together = TOGETHER if largest * largest * width <= MOST_SHARED else 1
     sums = cache_lines(together * largest * largest * width)
     half, line = np.empty(seen.shape[1] * largest * width), np.empty(width)
-    # typed as parts of others are
-    one, alone = np.ones((1, 2))[:, :1], np.array([0, 0, 1, 0, size, 1])
+    one = np.ones((1, 2))[:, :1]  # typed as parts of others are
     for u in range(n_lines):
-        left, first_half = one, alone
-        if u > 0:
-            first_half = halves[u - 1]
-            begin = starts[first_half[0]]
-            left = seen[begin : begin + n_codes[u], : first_half[5]]
-        for first in range(u, n_lines, together):
+        left, begin = one, starts[ends[u, 0]]
+        if u != n_straight:
+            left = seen[begin : begin + n_codes[u], : ends[u, 5]]
+        for first in range(u if u >= n_straight else n_straight + 1, n_lines, together):
             last = min(first + together, n_lines)
             sums[: (last - first) * largest * largest * width] = 0.0
             centre, others = own[u], own[first:last]
@@ -76,14 +87,52 @@ def sum_hessian(lanes, basis, conditionals, stride, masses, codes, columns, rows
                         place = (v * largest * largest + row + others[v, c]) * width + q
                         store(add_scaled(added, 1.0, sums, place), sums, place)
             for v in range(first, last):
-                right, second_half = one, alone
-                if v > 0:
-                    second_half = halves[v - 1]
-                    begin = starts[second_half[0]]
-                    right = seen[begin : begin + n_codes[v], : second_half[5]]
+                right, begin = one, starts[ends[v, 0]]
+                if v != n_straight:
+                    right = seen[begin : begin + n_codes[v], : ends[v, 5]]
                 cells = sums[(v - first) * largest * largest * width :]
-                _project(size, width, largest, left, right, cells, half, line, first_half,
-                         second_half, block)  # fmt: skip
+                _project(size, width, largest, left, right, cells, half, line, ends[u], ends[v],
+                         block)  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _add_straight(basis, conditionals, stride, masses, own, seen, starts, ends, block):
+    """Fill what neighbours have whose tables have one number each, and what the variable has.
+
+    They are products of what the neighbours count as: no sums by codes are needed.
+    """
+    (states, size), (n_straight, count) = basis.shape, (len(ends), own.shape[1])
+    values = np.empty((n_straight, count))
+    for u in range(n_straight):
+        begin = starts[ends[u, 0]]
+        for c in range(count):
+            values[u, c] = seen[begin + np.int64(own[u, c]), 0]
+    p = conditionals[: count * stride].reshape((count, stride))[:, :states].copy()
+    means, first = np.dot(p, basis), np.dot(p, basis * basis[:, :1])
+    heavy, sums = np.empty_like(means), np.zeros(states)
+    for c in range(count):
+        mass = masses[c] if masses.size else 1.0
+        for a in range(size):
+            first[c, a] = mass * (first[c, a] - means[c, 0] * means[c, a])
+            heavy[c, a] = mass * means[c, a]
+        for k in range(states):
+            sums[k] += mass * p[c, k]
+    together = np.dot(heavy.T, means)
+    for a in range(size):
+        for b in range(a, size):
+            value = -together[a, b]
+            for k in range(states):
+                value += sums[k] * basis[k, a] * basis[k, b]
+            block[a, b] = block[b, a] = value
+    alone = np.dot(values, first)
+    both = np.dot(values * first[:, 0], values.T)
+    for u in range(n_straight):
+        at = ends[u, 1]
+        for a in range(size):
+            block[at, a] = block[a, at] = alone[u, a]
+        for v in range(u, n_straight):
+            other = ends[v, 1]
+            block[at, other] = block[other, at] = both[u, v]
 
 
 @njit(cache=True, nogil=True)

@@ -15,6 +15,16 @@ def linear_part(table, values, first, first_size, second, second_size):
 
     ``values`` holds columns row by row; those of both variables start at ``first`` and ``second``.
     """
+    height, width = table.shape
+    if first_size == 1 and second_size == 1:  # most often: a number
+        out, theta = np.empty((height, width)), 0.0
+        for a in range(height):
+            for b in range(width):
+                theta += values[first + a] * table[a, b] * values[second + b]
+        for a in range(height):
+            for b in range(width):
+                out[a, b] = theta * values[first + a] * values[second + b]
+        return out
     half = _along_scores(table, values, first, first_size)
     return _along_scores(half.T.copy(), values, second, second_size).T.copy()
 

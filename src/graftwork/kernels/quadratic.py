@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from graftwork.kernels.parts import part_norms, scale_parts
 from graftwork.kernels.tables import centre_tables
 
 
 @njit(cache=True, nogil=True)
 def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offsets, free,
-                   by_entry, lam, l2, centred, cards, edges, edge_offsets, tolerance,
-                   most_steps):  # fmt: skip
+                   by_entry, lam, l2, centred, cards, edges, edge_offsets, parts, places, rests,
+                   tolerance, most_steps):  # fmt: skip
     """Return weights that nearly minimise the model, and whether it bends upwards on the way.
 
     Accelerated proximal steps; if the model bends downwards, what is returned is of no use.
@@ -32,8 +33,16 @@ def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offse
         The penalty of a norm or entry, and of its square.
     centred : bool; cards, edges, edge_offsets
         Whether tables stay double-centred, and where they are.
+    parts : tuple
+        Where tables of two parts are, as `part_norms` takes it.
+    places, rests : (tables,) int64
+        Their blocks, and which group each rest is; -1 where there is none.
     """
     size = len(centre)
+    kept = np.ones((len(places), 2))
+    for t in range(len(places)):
+        kept[t, 1] = 1.0 if rests[t] >= 0 else 0.0
+    lines_alone = kept[:, 1].sum() < len(places)
     metric = np.empty(size)
     for g in range(len(curvature)):
         metric[offsets[g] : offsets[g + 1]] = curvature[g]
@@ -46,7 +55,7 @@ def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offse
             ahead[k] = weights[k] + factor * (weights[k] - previous[k])
             bent_ahead[k] = bent[k] + factor * (bent[k] - bent_before[k])
             after[k] = ahead[k] - (gradient[k] + bent_ahead[k]) / (scale * metric[k])
-        _shrink(after, offsets, by_entry, lam, l2, scale, curvature)
+        _shrink(after, offsets, by_entry, lam, l2, scale, curvature, parts, places, rests)
         for k in range(size):
             if not free[k]:
                 after[k] = ahead[k]
@@ -60,6 +69,8 @@ def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offse
             for k in range(size):
                 if not free[k]:
                     bent_after[k] = 0.0
+        if lines_alone:
+            scale_parts(bent_after, *parts, kept)
         length, gain, bends, uphill, worst = 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(size):
             move = after[k] - ahead[k]
@@ -86,13 +97,25 @@ def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offse
 
 
 @njit(cache=True, nogil=True)
-def _shrink(weights, offsets, by_entry, lam, l2, scale, curvature):
-    """Shrink entries, or blocks by their norms, in place."""
-    for g in range(len(lam)):
-        bound = lam[g] / (scale * curvature[g])
-        less = 1.0 + 2.0 * l2[g] / (scale * curvature[g])
+def _shrink(weights, offsets, by_entry, lam, l2, scale, curvature, parts, places, rests):
+    """Shrink entries, or blocks or their parts by their norms, in place."""
+    whole = np.ones(len(curvature), dtype=np.bool_)
+    if len(places) and not by_entry:
+        whole[places] = False
+        factors = part_norms(weights, *parts)
+        for t in range(len(places)):
+            metric = scale * curvature[places[t]]
+            factors[t, 0] = _share(factors[t, 0], lam[places[t]], l2[places[t]], metric)
+            rest = rests[t]
+            factors[t, 1] = _share(factors[t, 1], lam[rest], l2[rest], metric) if rest >= 0 else 0.0
+        scale_parts(weights, *parts, factors)
+    for g in range(len(curvature)):
+        if not whole[g]:
+            continue
         start, end = offsets[g], offsets[g + 1]
         if by_entry:
+            bound = lam[g] / (scale * curvature[g])
+            less = 1.0 + 2.0 * l2[g] / (scale * curvature[g])
             for k in range(start, end):
                 kept = max(0.0, abs(weights[k]) - bound) / less
                 weights[k] = kept if weights[k] > 0 else -kept
@@ -100,6 +123,12 @@ def _shrink(weights, offsets, by_entry, lam, l2, scale, curvature):
             total = 0.0
             for k in range(start, end):
                 total += weights[k] * weights[k]
-            share = max(0.0, 1.0 - bound / max(np.sqrt(total), 1e-300)) / less
+            share = _share(np.sqrt(total), lam[g], l2[g], scale * curvature[g])
             for k in range(start, end):
                 weights[k] *= share
+
+
+@njit(cache=True, nogil=True)
+def _share(norm, lam, l2, metric):
+    """Return what is left of weights with this norm, as a share."""
+    return max(0.0, 1.0 - lam / metric / max(norm, 1e-300)) / (1.0 + 2.0 * l2 / metric)

@@ -41,9 +41,10 @@ _VECTOR = re.compile(
     re.DOTALL,
 )
 
-# Suffixes of the formats that `graftwork.exchange` reads and writes.
+# Suffixes of files that hold something else: those of `graftwork.exchange`, and some everybody has.
 FOREIGN = (
     ".crfsuite", ".csv", ".cyjs", ".fg", ".gexf", ".graphml", ".lg", ".params", ".uai",
+    ".html", ".joblib", ".json", ".pickle", ".pkl", ".tsv", ".txt", ".xml", ".yaml",
 )  # fmt: skip
 
 
@@ -60,6 +61,8 @@ class Kind:
     writers : str
         What writes such files, in words.
     vectors : mapping of version to mapping of member to dtype
+    elsewhere : str
+        What else to do for a file of another kind, in words.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Kind:
     thing: str
     writers: str
     vectors: Mapping[int, Mapping[str, str]]
+    elsewhere: str = ""
 
 
 _MODELS = "a model's save, graftwork learn or graftwork crf"
@@ -79,6 +83,7 @@ NETWORK = Kind(
         1: {"unary.npy": "<f8", "pairwise.npy": "<f8"},
         2: {"values.npy": "<f8", "indices.npy": "|u1"},
     },
+    ", or use export for other formats",
 )
 CHAIN = Kind(
     "graftwork-chain",
@@ -94,6 +99,7 @@ CHAIN = Kind(
             "columns.npy": "<i8",
         }
     },
+    " (chains have no other format)",
 )
 COUNTS = Kind(
     "graftwork-counts",
@@ -121,8 +127,8 @@ def write(
     name = Path(path).name
     if name.lower().endswith(FOREIGN):
         raise DataError(
-            f"{name!r} looks like a file of another program, and save writes graftwork's own "
-            "format; end the name in .gw, or use export for other formats."
+            f"{name!r} is the name of another kind of file, and save writes graftwork's own "
+            f"format; end the name in .gw{kind.elsewhere}."
         )
     kinds = kind.vectors[version]
     members = [_npy(vector, k) for vector, k in zip(vectors, kinds.values(), strict=True)]

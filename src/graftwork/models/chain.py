@@ -17,21 +17,26 @@ from numpy.typing import ArrayLike, NDArray
 from graftwork.data.chains import (
     Sequences,
     Template,
+    Vocabulary,
     as_sequences,
     check_weights,
+    compressed,
     count_columns,
     decode_labels,
     encode_labels,
+    settled_sequences,
 )
+from graftwork.data.chains.sequences import are_fit, check_values
 from graftwork.data.values import key, listing
 from graftwork.errors import DataError
 from graftwork.inference.chains import ChainShape
 from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.ragged import offsets
 from graftwork.kernels.chains.paths import best_paths
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
 from graftwork.models.explanation import Explanation, explain
-from graftwork.models.known_attributes import check_attributes
+from graftwork.models.known_attributes import Familiar
 from graftwork.notebooks import repr_html
 from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
@@ -245,10 +250,12 @@ class ChainModel:
         if isinstance(X, Iterator):
             X = list(X)
         width = count_columns(X)
-        found = as_sequences(X, lengths)  # all of them: a NaN is refused wherever it is
         if width is None:
-            check_attributes(found, self._known)
-            return as_sequences(found, known=self._known)
+            starts, bags = compressed(X, lengths, known=self._known)
+            if not are_fit(bags.values):
+                as_sequences(X, lengths)  # which names the attribute, whether it is known or not
+            self._familiar.check(bags, X, lengths)
+            return settled_sequences(starts, bags)
         if self.columns is None:
             raise DataError(
                 "X is a matrix, but the model was learned from named attributes; give lists of "
@@ -259,8 +266,10 @@ class ChainModel:
                 f"X has {width} columns, but the model was learned from {self.n_columns}; give "
                 "the same columns in the same order."
             )
-        numbers = {column: k for k, column in enumerate(self.columns.tolist())}
-        return replace(as_sequences(found, known=numbers), names=self.attributes)
+        starts, bags = compressed(X, lengths)
+        check_values(starts, bags)
+        numbers = self._numbers_of_columns[bags.indices]
+        return settled_sequences(starts, replace(bags, indices=numbers, names=self.attributes))
 
     @property
     def record_names(self) -> tuple[str, ...]:
@@ -330,8 +339,26 @@ class ChainModel:
             yield None, a, g, c, float(self.triples[a, g, c])
 
     @cached_property
-    def _known(self) -> dict[Hashable, int]:
-        return {name: number for number, name in enumerate(self.attributes)}
+    def _known(self) -> Vocabulary:
+        return Vocabulary.of(self.attributes)
+
+    @cached_property
+    def _familiar(self) -> Familiar:
+        return Familiar.of(self._known)
+
+    @cached_property
+    def _numbers_of_columns(self) -> NDArray[np.int32]:
+        """The attribute of each column of a matrix, -1 for none."""
+        numbers = np.full(self.n_columns or 0, -1, dtype=np.int32)
+        numbers[self.columns] = np.arange(len(self.attributes))
+        return numbers
+
+    @cached_property
+    def votes(self) -> tuple[Ints, Ints, Floats]:
+        """The votes by attribute: where those of each start, their outputs and weights."""
+        order = np.argsort(self.vote_attributes, kind="stable")
+        counts = np.bincount(self.vote_attributes, minlength=len(self.attributes))
+        return offsets(counts), self.vote_outputs[order], self.vote_weights[order]
 
     @cached_property
     def _rows(self) -> Rows:

@@ -52,7 +52,12 @@ def infer(
     reduced: Reduced, inference: Inference, evidence: Evidence = None
 ) -> tuple[Engine, Beliefs]:
     """Return the engine meant and its beliefs; refuse contradictions, warn of approximations."""
-    engine: Engine = engine_for(inference, reduced.potentials.layout)
+    layout = reduced.potentials.layout
+    if inference == "auto" and not JunctionTree().fits(layout) and Sampler.fits(layout):
+        drawn = _drawn(reduced, evidence)
+        if drawn is not None:
+            return drawn
+    engine: Engine = engine_for(inference, layout)
     try:
         beliefs = engine.infer(reduced.potentials)
     except ZeroDivisionError:  # messages that leave a variable no state
@@ -61,18 +66,29 @@ def infer(
     _check_possible(reduced, beliefs.log_partition, evidence)
     if not beliefs.exact:
         _check_consistent(reduced.potentials, evidence)
-    if inference == "auto" and not beliefs.exact:
-        if beliefs.converged:
-            _warn_approximate("loopy belief propagation was used, which converged")
-        else:
-            engine = Sampler()
-            beliefs = engine.infer(reduced.potentials)
-            _warn_approximate(
-                "loopy belief propagation did not converge, so joint states were drawn, with a "
-                f"standard error of up to {100 * beliefs.noise:.1f} points"
-            )
+    if inference == "auto" and not beliefs.exact and beliefs.converged:
+        _warn_approximate("loopy belief propagation was used, which converged")
+    elif inference == "auto" and not beliefs.exact:
+        drawn = _drawn(reduced, evidence)
+        if drawn is not None:
+            return drawn
+        _warn_unsettled(engine, beliefs)
     elif not beliefs.converged:
         _warn_unsettled(engine, beliefs)
+    return engine, beliefs
+
+
+def _drawn(reduced: Reduced, evidence: Evidence) -> tuple[Engine, Beliefs] | None:
+    """Return what draws say of a large network; None where no draw was possible."""
+    engine = Sampler()
+    try:
+        beliefs = engine.infer(reduced.potentials)
+    except ZeroDivisionError:
+        return None
+    _check_possible(reduced, beliefs.log_partition, evidence)
+    _warn_approximate(
+        f"joint states were drawn, with a standard error of up to {100 * beliefs.noise:.1f} points"
+    )
     return engine, beliefs
 
 

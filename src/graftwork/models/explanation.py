@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """What a feature adds to the score of a label at a position.
 
     Attributes
@@ -200,9 +199,7 @@ def _moves(
 def _votes(model: ChainModel, sequences: Sequences, codes: Ints) -> Iterator[Coded]:
     """Yield what attributes add, also those that vote for a label together with the one before."""
     n, labels = len(model.labels), model.labels
-    order = np.argsort(model.vote_attributes, kind="stable")
-    outputs, weights = model.vote_outputs[order], model.vote_weights[order]
-    ends = np.searchsorted(model.vote_attributes[order], np.arange(len(model.attributes) + 1))
+    ends, outputs, weights = model.votes
     for t in range(len(codes)):
         for k in range(sequences.indptr[t], sequences.indptr[t + 1]):
             a = sequences.indices[k]

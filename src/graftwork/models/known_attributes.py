@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
-from graftwork.data.chains import Sequences
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graftwork.data.chains import Vocabulary, as_sequences
+from graftwork.data.chains.attributes import Bags
 from graftwork.data.columns import level_of_caller
-from graftwork.errors import DataError, DataWarning
+from graftwork.errors import DataWarning
 
 #: Fewer new attributes than this may all be unknown by chance: a few new words.
 ENOUGH = 20
@@ -17,52 +23,74 @@ FEW, FEW_KINDS = 0.01, 0.1
 FEW_NAMES = 0.1
 
 
-def check_attributes(found: Sequences, known: Mapping[Hashable, int]) -> None:
-    """Refuse attributes of other kinds than a chain's, and warn where hardly one is known.
+@dataclass(frozen=True, slots=True, eq=False)
+class Familiar:
+    """What a chain's attributes look like, to compare others with.
 
-    New words are unknown to any chain: attributes of a kind that it knows are never refused.
+    A kind is what comes before an attribute's value: ``w:`` of ``w:dog``.
 
-    Parameters
+    Attributes
     ----------
-    found : Sequences
-        In attributes of their own.
-    known : mapping of name to number
+    known : Vocabulary
         The attributes of the chain.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_sequences
-    >>> try:
-    ...     check_attributes(as_sequences([[["word[0]=Georg"]]]), {"w:georg": 0})
-    ... except DataError as error:
-    ...     print(str(error)[:62])
-    none of the 1 attributes is known to the model: one is 'word[0
+    telling : (attributes + 1,) bool
+        Those of a kind, or all where none is; False for those that the chain does not have, -1.
     """
-    if not found.indices.size or not known:
-        return
-    n, n_known = len(found.names), sum(name in known for name in found.names)
-    kinds, own = _kinds(found.names), _kinds(known)
-    shared = len(kinds & own)
-    foreign = bool(kinds and own) and not shared and n_known <= FEW_NAMES * n
-    hardly = (
-        n >= ENOUGH and n_known <= FEW * n and (not n_known or shared <= FEW_KINDS * len(kinds))
-    )
-    if not foreign and not hardly:
-        return
-    what = (
-        f"only {n_known:,} of the {n:,} attributes are"
-        if n_known
-        else f"none of the {n:,} attributes is"
-    )
-    new = next(name for name in found.names if name not in known and (not foreign or _kind(name)))
-    old = next(name for name in known if not foreign or _kind(name))
-    text = (
-        f"{what} known to the model: one is {new!r}, but the model has {old!r}; make them as for "
-        "learning (by the same template or function)."
-    )
-    if foreign:
-        raise DataError(text)
-    warnings.warn(text, DataWarning, stacklevel=level_of_caller())
+
+    known: Vocabulary
+    telling: NDArray[np.bool_]
+
+    @staticmethod
+    def of(known: Vocabulary) -> Familiar:
+        """Return it for a chain's attributes."""
+        kinds = np.array([bool(_kind(name)) for name in known.names], dtype=bool)
+        return Familiar(known, np.append(kinds if kinds.any() else ~kinds, False))
+
+    def check(self, bags: Bags, X: Any, lengths: ArrayLike | None) -> None:
+        """Warn where hardly an attribute has a weight, though many or all their kinds are new.
+
+        Nothing is refused: what is predicted for a sentence must not depend on the others, and
+        attributes whose weights are all zero are not in the model. Usually some are, and the look
+        ends here.
+
+        Parameters
+        ----------
+        bags : Bags
+            In attributes of the chain, -1 for those it does not have.
+        X, lengths
+            What they were made from.
+        """
+        if not bags.indices.size or not self.known.names:
+            return
+        if np.count_nonzero(self.telling[bags.indices]) > FEW * bags.indices.size:
+            return
+        text = self._words(as_sequences(X, lengths).names)
+        if text:
+            warnings.warn(text, DataWarning, stacklevel=level_of_caller())
+
+    def _words(self, names: tuple[Hashable, ...]) -> str:
+        """Return what is to be said about attributes with these names, if anything is."""
+        known = self.known.numbers
+        n, n_known = len(names), sum(name in known for name in names)
+        kinds, own = _kinds(names), _kinds(known)
+        shared = len(kinds & own)
+        foreign = bool(kinds and own) and not shared and n_known <= FEW_NAMES * n
+        hardly = (
+            n >= ENOUGH and n_known <= FEW * n and (not n_known or shared <= FEW_KINDS * len(kinds))
+        )
+        if not foreign and not hardly:
+            return ""
+        what = (
+            f"only {n_known:,} of the {n:,} attributes have"
+            if n_known
+            else f"none of the {n:,} attributes has"
+        )
+        new = next(name for name in names if name not in known and (not foreign or _kind(name)))
+        old = next(name for name in known if not foreign or _kind(name))
+        return (
+            f"{what} a weight in the model: one is {new!r}, and the model has {old!r}; unless this "
+            "is expected, make them as for learning (by the same template or function)."
+        )
 
 
 def _kinds(names: Iterable[Hashable]) -> set[str]:

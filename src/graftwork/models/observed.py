@@ -105,6 +105,36 @@ class Observed:
         point = np.eye(int(layout.cards[given]))[codes[given]]
         return [point if i == given else known.get(i) for i in range(layout.n_variables)]
 
+    def error(self, layout: Layout, margins: Floats) -> float:
+        """Return the largest difference between probabilities of single states and frequencies.
+
+        Examples
+        --------
+        >>> rows = Observed(np.array([6.0, 4.0]), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
+        >>> round(rows.error(Layout.of([2]), np.array([0.5, 0.5])), 6)
+        0.1
+        """
+        most = 0.0
+        for i in range(layout.n_variables):
+            shares = _shares(layout.unary(self.margins, i))
+            if shares is not None:
+                most = max(most, float(np.abs(layout.unary(margins, i) - shares).max()))
+        return most
+
+    def pair(self, layout: Layout, i: int, j: int) -> Floats | None:
+        """Return how often the states of two variables occur together; None if it is not known."""
+        first, second = min(i, j), max(i, j)
+        place = np.flatnonzero((self.pairs == (first, second)).all(axis=1))
+        if not len(place):
+            return None
+        starts = offsets(layout.cards[self.pairs[:, 0]] * layout.cards[self.pairs[:, 1]])
+        here = slice(int(starts[place[0]]), int(starts[place[0] + 1]))
+        shares = _shares(self.tables[here])
+        if shares is None:
+            return None
+        table = shares.reshape(layout.cards[first], layout.cards[second])
+        return table if i == first else np.ascontiguousarray(table.T)
+
     def _given(self, layout: Layout, given: int, state: int) -> dict[int, Floats]:
         """Return the frequencies of the variables whose tables with a variable are kept."""
         cards = layout.cards

@@ -260,6 +260,26 @@ class PairwiseMRF:
             if shares is not None
         }
 
+    def pair_frequencies(self, a: Hashable, b: Hashable) -> Floats | None:
+        """Return how often the states of two variables occur together in the rows.
+
+        What to hold `pair_marginal` against; None where it is not known, as in `frequencies`.
+
+        Examples
+        --------
+        >>> import graftwork as gw
+        >>> rows = [["sun", "dry"], ["rain", "wet"], ["rain", "dry"], ["rain", "dry"]] * 50
+        >>> gw.MarkovNetwork().fit(rows).model_.pair_frequencies("x0", "x1")
+        array([[0.5 , 0.25],
+               [0.25, 0.  ]])
+        """
+        i, j = self._find(a), self._find(b)
+        if i == j:
+            raise DataError(f"a pair needs two different variables, not {a!r} twice.")
+        return (
+            None if self._observed is None else self._observed.pair(self._potentials.layout, i, j)
+        )
+
     def refit(self, l2: float | None = None) -> PairwiseMRF:
         """Return the network of the same edges with all weights fitted by the likelihood.
 
@@ -466,8 +486,9 @@ class PairwiseMRF:
     def log_partition(self, evidence: Evidence = None, inference: Inference = "exact") -> float:
         """Return log Z, or the log of the sum over all joint states that agree with the evidence.
 
-        "exact" refuses what is too large, "auto" then warns and uses "bp" (loopy belief
-        propagation), and "trw" (tree-reweighted belief propagation) is an upper bound.
+        "exact" refuses what is too large, "auto" then warns and draws joint states or, in very
+        large networks, uses "bp" (loopy belief propagation); "trw" (tree-reweighted belief
+        propagation) is an upper bound.
 
         Examples
         --------
@@ -483,16 +504,17 @@ class PairwiseMRF:
         """Return the probabilities of the states of every variable, given the evidence.
 
         Observed variables are included, with all mass on the state observed. "auto" is exact where
-        a junction tree fits; beyond, it warns and uses loopy belief propagation, or draws where
-        that does not converge. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
+        a junction tree fits; beyond, it warns and draws joint states; networks of more than a
+        thousand variables are answered by loopy belief propagation where that converges. "exact",
+        "bp" (loopy belief propagation) and "trw" (tree-reweighted) ask for one engine.
         """
         return self.answer(evidence, inference).marginals
 
     def answer(self, evidence: Evidence = None, inference: Inference = "auto") -> Answer:
         """Return the `marginals`, and how they were found.
 
-        Where a junction tree does not fit and loopy belief propagation does not converge, "auto"
-        draws joint states: the answer then has a standard error.
+        Where a junction tree does not fit, "auto" draws joint states: the answer then has a
+        standard error.
 
         Examples
         --------
@@ -543,8 +565,8 @@ class PairwiseMRF:
     ) -> Floats:
         """Return the joint probabilities of any two variables, shape (states of a, states of b).
 
-        "auto" is exact where a junction tree fits; beyond, it warns and uses loopy belief
-        propagation. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
+        "auto" is exact where a junction tree fits; beyond, it warns and answers as `marginals`
+        does. "exact", "bp" and "trw" (tree-reweighted) ask for one engine.
         """
         i, j = self._pair(a, b)
         reduced, engine, beliefs = self._infer(evidence, inference)

@@ -51,7 +51,7 @@ def refitted(model: PairwiseMRF, l2: float | None) -> PairwiseMRF:
     weights = _minimised(layout, data, spaces, ridge, start)
     potentials = Potentials(layout, weights)
     margins = JunctionTree().infer(potentials).values[: layout.n_unary]
-    error = float(np.abs(margins - data[: layout.n_unary]).max())
+    error = rows.error(layout, margins)
     seen = replace(rows, fitted="likelihood", margin_error=error, noise=0.0)
     return model.with_weights(potentials, seen)
 

@@ -21,7 +21,8 @@ from graftwork.inference.layout import Floats, Ints
 
 Marks = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger]
-#: Marks, ascending and different, the rows that have them, shape (n, k), and their weights.
+#: Marks, ascending and different, the rows that have them, shape (n, k), and their weights, with
+#: the squares of sampling weights below, shape (1 or 2, k).
 Taken = tuple[Marks, Codes, Floats]
 
 
@@ -38,12 +39,13 @@ def some_rows(sample: EncodedRows, most: int) -> EncodedRows | None:
         found = sample.parts.total(_take_part, most + 1, add=partial(_merge, most + 1))
     if sample.parts is None and len(found[0]) <= most:
         return None
-    codes, weights = np.ascontiguousarray(found[1][:, :most]), found[2][:most]
+    codes, masses = np.ascontiguousarray(found[1][:, :most]), found[2][:, :most]
+    weights, squares = masses[0], masses[1] if len(masses) > 1 else None
     counts = PairCounts(
         codes, sample.cards, weights, 1,
         extended=sample.extended, margins=sample.counts.extended_margins,
     )  # fmt: skip
-    return replace(sample, codes=codes, weights=weights, counts=counts, parts=None)
+    return replace(sample, codes=codes, weights=weights, counts=counts, parts=None, squares=squares)
 
 
 def _take_part(part: RowPart, most: int) -> Taken:
@@ -70,21 +72,29 @@ def take_least(
         if len(np.unique(marks[few])) < most:
             few = np.arange(len(marks))
     least, first, which = np.unique(marks[few], return_index=True, return_inverse=True)
-    weights = None if sample.weights is None else sample.weights[few]
-    totals = np.bincount(which, weights, len(least)).astype(np.float64)
+    masses = np.ones((1, len(few)))
+    if sample.weights is not None:
+        every = [sample.weights] if sample.squares is None else [sample.weights, sample.squares]
+        masses = np.array([own[few] for own in every])
+    totals = _added(which, masses, len(least))
     rows = few[first[:most]]
     codes = np.take(sample.codes, rows, axis=1) if columns is None else columns(rows)
-    return least[:most], codes, totals[:most]
+    return least[:most], codes, totals[:, :most]
+
+
+def _added(which: Ints, masses: Floats, count: int) -> Floats:
+    """Return the sums of equal rows' masses, shape (., count)."""
+    return np.array([np.bincount(which, own, count) for own in masses], dtype=np.float64)
 
 
 def _merge(most: int, first: Taken, second: Taken) -> Taken:
     """Return the rows with the least marks of two parts."""
-    marks, codes, weights = (
+    marks, codes, masses = (
         np.concatenate(both, axis=-1) for both in zip(first, second, strict=True)
     )
     least, place, which = np.unique(marks, return_index=True, return_inverse=True)
-    totals = np.bincount(which, weights, len(least)).astype(np.float64)
-    return least[:most], np.take(codes, place[:most], axis=1), totals[:most]
+    totals = _added(which, masses, len(least))
+    return least[:most], np.take(codes, place[:most], axis=1), totals[:, :most]
 
 
 def marks_of(sample: EncodedRows) -> Marks:

@@ -72,13 +72,13 @@ class Parts:
 
     def norms(self, vector: Floats) -> Floats:
         """Return the norms of both parts of each table, shape (k, 2)."""
-        norms: Floats = part_norms(np.ascontiguousarray(vector), *self._where)
+        norms: Floats = part_norms(np.ascontiguousarray(vector), *self.where)
         return norms
 
     def scaled(self, vector: Floats, factors: Floats) -> Floats:
         """Return the vector with both parts of each table times factors, shape (k, 2)."""
         out = np.array(vector, dtype=np.float64)
-        scale_parts(out, *self._where, factors)
+        scale_parts(out, *self.where, factors)
         return out
 
     def project(self, vector: Floats) -> Floats:
@@ -88,7 +88,8 @@ class Parts:
         return self.scaled(vector, np.stack([np.ones(len(self.edges)), self.with_rest], axis=1))
 
     @property
-    def _where(self) -> tuple[Any, ...]:
+    def where(self) -> tuple[Any, ...]:
+        """Where the tables are, as kernels take it."""
         own = self.scores
         return self.starts, self.pairs, own.cards, own.values, own.starts, own.sizes
 
@@ -101,6 +102,10 @@ def part_scales(scores: Scores, declared: Ints, pairs: Ints) -> tuple[Floats, Fl
     linear, whole = scores.degrees(pairs)
     share, total = linear / np.maximum(1, whole), pair_scales(declared, pairs)
     return total * np.sqrt(share), total * np.sqrt(1.0 - share)
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_PARTS = (_NONE, np.zeros((0, 2), dtype=np.int64), _NONE, np.zeros(0), _NONE, _NONE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +204,15 @@ class Blocks:
         cells = parts.scores.cards[parts.pairs].prod(axis=1)
         found[self.layout.n_variables + parts.edges] = lines / cells
         return found
+
+    @cached_property
+    def where_parts(self) -> tuple[tuple[Any, ...], Ints, Ints]:
+        """Where tables of two parts are, their blocks, and the groups of their rests, or -1."""
+        if self.parts is None:
+            return _NO_PARTS, _NONE, _NONE
+        rests = np.full(len(self.parts.edges), -1)
+        rests[self.parts.with_rest] = len(self.sizes) + np.arange(self.parts.with_rest.sum())
+        return self.parts.where, self.layout.n_variables + self.parts.edges, rests
 
     def spread(self, per_block: NDArray[Any]) -> NDArray[Any]:
         """Return one number per block as one number per entry."""

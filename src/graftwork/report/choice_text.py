@@ -24,6 +24,9 @@ _NAMED = 5
 _STRIKING = 0.05
 # Weights that are together this much too large are told of.
 _TOO_LARGE = 0.1
+# With fewer rows for each number of a table that is not linear, intervals of its edge's weight
+# cover less than they say (`python benchmarks/coverage.py ordered-bent`).
+ROWS_A_NUMBER = 90
 # It is told if more than this share of the edges, by their number, come or go with few rows.
 _MUCH = 0.05
 
@@ -241,7 +244,7 @@ def evidence_sections(
     evidence: Evidence,
     names: Sequence[Any],
     rows: float,
-    excess: float,
+    notes: Sequence[str] = (),
     max_edges: int | None = None,
 ) -> list[tuple[str, str]]:
     """Return titles and texts about the tests of a network's edges; nothing if there are none.
@@ -251,17 +254,15 @@ def evidence_sections(
     names : sequence
         The variables.
     rows : float
-        Total weight of the rows.
-    excess : float
-        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
+        How many rows of equal weight there are.
+    notes : sequence of str
+        What there is to say about weights and their intervals (see `interval_notes`).
     max_edges : int, optional
         The limit on edges, if it was reached.
     """
     if not evidence.n_tests:
         return []
-    meaning = meaning_text(np.exp(evidence.edge_log_q), evidence.level)
-    if excess >= _TOO_LARGE:
-        meaning += f" {_excess_text(excess)}"
+    meaning = " ".join([meaning_text(np.exp(evidence.edge_log_q), evidence.level), *notes])
     if max_edges is not None:
         return [
             ("What the numbers mean", meaning),
@@ -301,6 +302,32 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
     elif required:
         text += f" {required:,} more are there because they are required; their tests do not pass."
     return text
+
+
+def interval_notes(rows: float, excess: float, bent: int) -> list[str]:
+    """Return where weights are too large, and where their intervals do not cover them.
+
+    Parameters
+    ----------
+    rows : float
+        Total weight of the rows.
+    excess : float
+        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
+    bent : int
+        Numbers in the largest table of an edge between ordered variables that is not linear.
+
+    Examples
+    --------
+    >>> interval_notes(1000, 0.02, 0), len(interval_notes(1000, 0.2, 16))
+    ([], 2)
+    """
+    notes = [_excess_text(excess)] if excess >= _TOO_LARGE else []
+    if rows < ROWS_A_NUMBER * bent:
+        notes.append(
+            f"Edges that are not linear have up to {bent} numbers each, many for so few rows: "
+            "their weights tend to be too large, and their intervals are too narrow."
+        )
+    return notes
 
 
 def _excess_text(excess: float) -> str:

@@ -121,8 +121,8 @@ class ChunkScores:
     Examples
     --------
     >>> scores = chunk_scores([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "O"]])
-    >>> scores["NP"].f1, scores["VP"].f1, scores.overall.recall
-    (1.0, 0.0, 0.5)
+    >>> scores["NP"].f1, scores["VP"].f1, scores.precision, scores.recall
+    (1.0, 0.0, 1.0, 0.5)
     """
 
     tokens: TokenCounts
@@ -133,6 +133,16 @@ class ChunkScores:
     def accuracy(self) -> float:
         """Share of tokens with the right label."""
         return self.tokens.accuracy
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted chunks that are true."""
+        return self.overall.precision
+
+    @property
+    def recall(self) -> float:
+        """Share of the true chunks that were predicted."""
+        return self.overall.recall
 
     @property
     def f1(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
-from graftwork.data.oddities import column_remarks, lone_columns, number_columns
+from graftwork.data.oddities import column_remarks, lone_columns, number_columns, weight_remarks
 from graftwork.data.parts import join
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.inference.layout import Floats
@@ -38,7 +38,7 @@ def data_notes(table: AnyTable) -> tuple[str, ...]:
         verb = "never changes" if len(constant) == 1 else "never change"
         listed = _some([names[i] for i in constant])
         found.append(f"{count(len(constant), 'variable')} {verb}: {listed}.")
-    found += column_remarks(table)
+    found += [*column_remarks(table), *weight_remarks(table)]
     copies = _copies(table, set(constant))
     if copies:
         pairs = [f"{names[i]} and {names[j]}" for i, j in copies]

@@ -116,7 +116,8 @@ def _size(value: float) -> str:
 def _groups(found: GroupComparison) -> list[str]:
     """Return what was compared."""
     listed = [
-        f"{group} ({_size(size)} rows, {count(net.model_.n_edges, 'edge')})"
+        f"{group} ({_size(size)} {'effective ' * (net.data_.design_effect != 1.0)}rows, "
+        f"{count(net.model_.n_edges, 'edge')})"
         for group, size, net in zip(found.groups, found.sizes, found.networks.values(), strict=True)
     ]
     inside = np.array([found.has_edge(g) for g in range(len(found.groups))])

@@ -7,6 +7,13 @@ from graftwork.models.observed import Observed
 #: A difference up to this is not worth a sentence where nothing was done about it.
 NOTABLE = 0.05
 
+#: Which weights a network has, in a few words.
+WEIGHTS = {
+    "calibrated": "tables by the pseudo-likelihood, unaries calibrated to the rows",
+    "likelihood": "by the likelihood",
+    "pseudolikelihood": "by the pseudo-likelihood",
+}
+
 _HOW = {
     "calibrated": (
         "The tables are fitted by the pseudo-likelihood (each variable given all others), the "
@@ -33,7 +40,7 @@ def margins_text(rows: Observed | None) -> str:
     >>> import numpy as np
     >>> pairs = np.zeros((0, 2), dtype=np.int64)
     >>> rows = Observed(np.array([6.0, 4.0]), pairs, np.zeros(0), "pseudolikelihood", 0.15)
-    >>> print(margins_text(rows)[-90:])
+    >>> print(margins_text(rows)[-61:])
     differ from the rows (the largest difference is 15.0 points).
     """
     if rows is None:

@@ -19,7 +19,7 @@ from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
 from graftwork.report.bootstrap import bootstrap_text
-from graftwork.report.choice_text import choice_text, evidence_sections
+from graftwork.report.choice_text import choice_text, evidence_sections, interval_notes
 from graftwork.report.communities import community_text
 from graftwork.report.describe import (
     certificate_text,
@@ -126,8 +126,8 @@ def summary_sections(
     if evidence is not None:
         tests = net.choice_.tests
         most = None if tests is None else tests.max_edges
-        excess = shown_weights(model, net.names_, evidence).excess
-        sections += evidence_sections(evidence, net.names_, data.total_weight, excess, most)
+        notes = notes_on_intervals(net)
+        sections += evidence_sections(evidence, net.names_, data.effective_rows, notes, most)
     sections += [
         ("Tying", "" if net.spec().tied is None else _tying_text(net, data)),
         ("Bootstrap", bootstrap_text(net.bootstrap_) if hasattr(net, "bootstrap_") else ""),
@@ -136,6 +136,19 @@ def summary_sections(
         ("Communities", "" if communities is None else community_text(model, communities)),
     ]
     return [(title, text) for title, text in sections if text]
+
+
+def notes_on_intervals(net: MarkovNetwork) -> list[str]:
+    """Return where weights are too large, and where their intervals do not cover them."""
+    model, evidence = net.model_, net.evidence_
+    if evidence is None:
+        return []
+    tables = [
+        (len(model.states[net.names_[i]]) - 1) * (len(model.states[net.names_[j]]) - 1)
+        for i, j in evidence.curved
+    ]
+    excess = shown_weights(model, net.names_, evidence).excess
+    return interval_notes(net.data_.total_weight, excess, max(tables, default=0))
 
 
 def certified_text(net: MarkovNetwork) -> str:
@@ -335,6 +348,11 @@ def _data_text(data: LearnedFrom, model: PairwiseMRF) -> str:
     text = f"{count(data.n_rows, 'row')} of {count(data.n_variables, 'variable')}"
     if data.weighted:
         text += f", total weight {data.total_weight:,.6g}"
+    if data.design_effect != 1.0:
+        text += (
+            f" (sampling weights: they say as much as {data.effective_rows:,.1f} rows of equal "
+            f"weight, design effect {data.design_effect:.2f})"
+        )
     cards = model.potentials.layout.cards  # missing is no state where available cells are used
     low, high = int(cards.min()), int(cards.max())
     text += f", {low} to {high} states each." if low < high else f", {count(low, 'state')} each."

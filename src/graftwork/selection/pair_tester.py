@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,8 @@ class PairTester:
         rows.
     check_time : function
         Called before tests; raises where the time is up.
+    tilted : dict
+        Statistics that hold for many networks (see `FittedRows`).
     """
 
     problem: Problem
@@ -58,6 +60,7 @@ class PairTester:
     contrasts: Contrasts
     drawn_from: DrawnFrom | None
     check_time: Callable[[], None]
+    tilted: dict[object, Any] = field(default_factory=dict)
 
     def test_edges(self, prepared: EdgeTests) -> Evidence:
         """Return the tests of the edges alone, exact where that may change a decision."""
@@ -156,7 +159,7 @@ class PairTester:
 
     def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
-        return FittedRows.of(fitted.point, self.contrasts)
+        return FittedRows.of(fitted.point, self.contrasts, self.tilted)
 
     def _absent(
         self, rows: FittedRows, fitted: Solution, exact: bool, among: Ints | None

@@ -92,7 +92,7 @@ class _Settling:
                     then = self._change(tests, exact)
             if then is None:
                 break
-            exact = then
+            exact = then or network.refits.resampled  # every refit of a resample is a last one
         evidence = self._verdicts.applied(tester.measured(tests, prepared), network.layout)
         passing = _as_tuples(self._doubted(evidence)[1])
         rivals = {pair: q for pair, q in self._rivals.items() if pair in passing}

@@ -24,7 +24,7 @@ from graftwork.testing.newton import Curvature, has_hessian, newton, switch, swi
 REFIT_ACCURACY, ERROR_SHARE = 2e-4, 0.05
 MOST_EVALUATIONS = 30
 # Those of a resample at once: they begin near the weights that its sample has.
-RESAMPLE_EVALUATIONS = 1
+RESAMPLE_EVALUATIONS = 0
 # Where variables have too many states for those, this many evaluations must do.
 LAST_EVALUATIONS = 200
 # At the end Newton steps go on to rounding errors; where there are none, this must do.
@@ -68,7 +68,8 @@ class Refits:
     def accuracy(self) -> float:
         """The accuracy that refits have before a test."""
         rows = max(float(self.problem.objective.sample.total_weight), 1.0)
-        return min(REFIT_ACCURACY, ERROR_SHARE / math.sqrt(rows))
+        few = RESAMPLE_ACCURACY if self.resampled else REFIT_ACCURACY
+        return min(few, ERROR_SHARE / math.sqrt(rows))
 
     def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
         """Return a network refitted well enough for a test.
@@ -85,19 +86,9 @@ class Refits:
         return self.sharpen(fitted, enough, enough)
 
     def finish(self, fitted: Solution) -> Solution:
-        """Return a refit solved to the last digits; that of a resample, almost."""
-        if not self.resampled:
-            return self.sharpen(fitted, LAST_DIGITS, FINAL_ACCURACY)
-        if fitted.residual > self.enough:
-            fitted = refit(
-                self.problem,
-                fitted.point.potentials,
-                self.enough,
-                fitted,
-                self.halted,
-                max_evaluations=self._evaluations,
-            )
-        return self.sharpen(fitted, self.enough, self.enough)
+        """Return a refit solved to the last digits; that of a resample has all it needs."""
+        wanted = self.enough if self.resampled else LAST_DIGITS
+        return self.sharpen(fitted, wanted, self.enough)
 
     def sharpen(self, fitted: Solution, wanted: float, at_least: float) -> Solution:
         """Return a refit solved further by Newton steps, or without if states are too many."""

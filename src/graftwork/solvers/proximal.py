@@ -129,10 +129,10 @@ class _Model:
 
         They are the centre itself where the model bends down and so tells nothing.
         """
-        shrinkage = getattr(self.problem.penalty, "shrinkage", None)
-        if shrinkage is None or self.problem.blocks.parts is not None:
-            return self.minimise_by(tolerance)
         blocks, coordinates = self.problem.blocks, self.problem.coordinates
+        shrinkage = getattr(self.problem.penalty, "shrinkage", None)
+        if shrinkage is None:
+            return self.minimise_by(tolerance)
         lam, l2 = shrinkage(blocks)
         tables = _NO_TABLES
         if isinstance(coordinates, Decoupled) and coordinates.centred:
@@ -141,13 +141,12 @@ class _Model:
             self.gradient, self.centre, self.hessian.diagonal, self.hessian.factors,
             self.hessian.middle, self.curvature, blocks.offsets, blocks.free,
             self.problem.penalty.separable, lam, l2, tables is not _NO_TABLES, tables.cards,
-            tables.edges, tables.edge_offsets, tolerance, MODEL_STEPS,
+            tables.edges, tables.edge_offsets, *blocks.where_parts, tolerance, MODEL_STEPS,
         )  # fmt: skip
         return weights if up else self.centre
 
     def minimise_by(self, tolerance: float) -> Floats:
-        """Return the same by the penalty's own proximal step, for a penalty without `shrinkage`
-        and for tables with two parts."""
+        """Return the same by the penalty's own proximal step, for a penalty without `shrinkage`."""
         blocks, penalty = self.problem.blocks, self.problem.penalty
         metric = blocks.spread(self.curvature)
         scale, momentum, factor = 1.0, 1.0, 0.0

@@ -99,10 +99,13 @@ class Contrasts:
         if counts is not None:
             readers = [weighed(*one) for one in zip(bases, groups, counts, strict=True)]
         if scores is not None:
-            bases = [
-                basis if not first.shape[1] else with_scores(first, basis)
-                for first, basis in zip(scores.bases, bases, strict=True)
-            ]
+            listed = list(zip(scores.bases, bases, strict=True))
+            keys = [(first.tobytes(), basis.tobytes()) for first, basis in listed]
+            joined = {
+                key: with_scores(first, basis) if first.shape[1] else basis
+                for key, (first, basis) in dict(zip(keys, listed, strict=True)).items()
+            }
+            bases = [joined[key] for key in keys]
             ordered = scores.sizes > 0
             linear = np.where(ordered, scores.sizes, linear)
             # scores differ within groups: tables of ordered variables are read as they are
@@ -131,6 +134,20 @@ class Contrasts:
             found[kind] = Stack(own, np.stack([self.bases[i] for i in own.tolist()]))
         return found
 
+    @cached_property
+    def straight(self) -> Contrasts:
+        """Those of linear parts alone: all that counts of pairs that are not curved."""
+        if (self.linear == self.sizes).all():
+            return self
+        bases, readers = (
+            tuple(
+                np.ascontiguousarray(columns[:, :size])
+                for columns, size in zip(one, self.linear.tolist(), strict=True)
+            )
+            for one in (self.bases, self.readers)
+        )
+        return replace(self, bases=bases, readers=readers)
+
     def bending(self, curved: frozenset[tuple[int, int]] | None) -> Contrasts:
         """Return the same contrasts, with other pairs of which the whole table counts."""
         return replace(self, curved=curved)
@@ -140,14 +157,14 @@ class Contrasts:
 
         Those of linear parts are for the mean square of their entries (see ``Blocks.ridges``).
         """
-        sides = self.sides(pairs)
-        starts = offsets(sides.prod(axis=1))
-        found = np.ones(starts[-1])
-        for k in np.flatnonzero(self.ordered[pairs].any(axis=1)).tolist():
-            cells = np.prod([len(self.groups[i]) for i in pairs[k].tolist()])
-            left, right = self.linear[pairs[k]].tolist()
+        sides, linear = self.sides(pairs), self.linear[pairs]
+        ordered = self.ordered[pairs].any(axis=1)
+        cells = np.array([len(group) for group in self.groups])[pairs].prod(axis=1)
+        lines, sizes = np.where(ordered, LINEAR_PRECISION / cells, 1.0), sides.prod(axis=1)
+        found, starts = np.repeat(lines, sizes), offsets(sizes)
+        for k in np.flatnonzero(ordered & (sides != linear).any(axis=1)).tolist():
             own = found[starts[k] : starts[k + 1]].reshape(sides[k])
-            own[:left, :right] = LINEAR_PRECISION / cells
+            own[linear[k, 0] :], own[:, linear[k, 1] :] = 1.0, 1.0
         return found
 
     def sides(self, pairs: Ints) -> Ints:

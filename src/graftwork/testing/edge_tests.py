@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
@@ -34,15 +35,9 @@ from graftwork.testing.profiles import (
     alike,
     variations,
 )
-from graftwork.testing.rare_cells import (
-    SMALL,
-    expected_apart,
-    may_be_rare,
-    seen_cells,
-    soberly,
-)
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
+from graftwork.testing.tilted import SURE, directions, scarce, tilted
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 # Logits that changed by less than this have about the same Hessian. Where more than this share of
@@ -185,7 +180,7 @@ class EdgeTests:
         if not len(self.edges):
             return Findings.none(0)
         unclear = np.arange(len(self.rises))
-        if cut is not None:
+        if cut is not None and self.rows.sample.squares is None:
             pairs, degrees = self.rows.potentials.layout.edges[self.edges], self._degrees
             unclear = cut.unclear(pairs, self.rises, degrees)
         return self._judged(unclear, self._variations(unclear, most_rows))
@@ -244,30 +239,25 @@ class EdgeTests:
             products = np.linalg.solve(left, right)
             for place, product in zip(places, products, strict=True):
                 k = unclear[place]
-                scales[k], degrees[k] = satterthwaite(product)
-        statistics = self.rises / scales
-        log_p = log_tail(statistics, degrees)
-        return Findings(pairs, statistics, degrees, self._soberly(statistics, log_p), self.rises)
+                scales[k], degrees[k] = satterthwaite(product, most_scale(self.rows.sample))
+        statistics = self._soberly(self.rises / scales, degrees)
+        return Findings(pairs, statistics, degrees, log_tail(statistics, degrees), self.rises)
 
-    def _soberly(self, statistics: Floats, log_p: Floats) -> Floats:
-        """Return log p-values of which those of small tables do not rest on rare cells.
+    def _soberly(self, statistics: Floats, degrees: Floats) -> Floats:
+        """Return statistics, those of edges about which few rows tell made without the edge.
 
-        In larger tables rare states are pooled and no cell decides; the prior holds those of rare
-        cells near zero.
+        Their degrees of freedom are changed in place.
         """
-        rows, out = self.rows, log_p.copy()
+        rows, out = self.rows, statistics.copy()
         pairs = rows.potentials.layout.edges[self.edges]
-        sides, sizes = rows.contrasts.sides(pairs), rows.contrasts.sizes[pairs]
-        whole = (sides == sizes).all(axis=1)  # a slope along scores rests on all cells
-        small = whole & (sizes.prod(axis=1) <= SMALL) & may_be_rare(rows, pairs)
-        doubted = np.flatnonzero(small)
-        kinds = rows.contrasts.kinds[pairs[doubted]]
-        for kind in np.unique(kinds, axis=0):
-            own = doubted[(kinds == kind).all(axis=1)]
-            lengths = [len(self.profiles[e].precision) for e in self.edges[own].tolist()]
-            tests = log_p[own], statistics[own], np.array(lengths, dtype=np.float64)
-            tables = expected_apart(rows, pairs[own]), seen_cells(rows, pairs[own])
-            out[own] = soberly(rows, pairs[own], *tests, *tables)
+        sides = rows.contrasts.sides(pairs)
+        own = [len(self.profiles[e].precision) for e in self.edges.tolist()]
+        unsure = log_tail(statistics, degrees) > SURE
+        whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
+        for k in whole[scarce(rows, pairs[whole])].tolist():
+            i, j = pairs[k].tolist()
+            tested = directions(rows, pairs[k])
+            out[k], degrees[k] = tilted(rows, (i, j), tested), len(tested)
         return out
 
 
@@ -364,7 +354,15 @@ class Cut:
         return np.flatnonzero(least.log_p > np.log(self.level / max(1, self.n_tests)))
 
 
-def satterthwaite(product: Floats) -> tuple[float, float]:
+def most_scale(sample: EncodedRows) -> float:
+    """Return the largest scale of a test: none with sampling weights.
+
+    An edge may rest on rows of larger weight than others, which vary more.
+    """
+    return MOST_SCALE if sample.squares is None else np.inf
+
+
+def satterthwaite(product: Floats, most: float = MOST_SCALE) -> tuple[float, float]:
     """Return the Satterthwaite scale and the degrees of freedom of a statistic.
 
     It is a sum of independent chi-squares with one degree each, weighted by the eigenvalues of the
@@ -375,5 +373,5 @@ def satterthwaite(product: Floats) -> tuple[float, float]:
     first, second = float(product.trace()), float((product * product.T).sum())
     if not first > 0.0 < second:
         return 1.0, float(max(1, len(product)))
-    scale = min(max(second / first, LEAST_SCALE), MOST_SCALE)
+    scale = min(max(second / first, LEAST_SCALE), most)
     return scale, min(max(first * first / second, 1.0), float(len(product)))

@@ -16,8 +16,9 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import NetworkFamily, Problem
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
+from graftwork.penalties.blocks import Blocks
 from graftwork.solvers import Solution
-from graftwork.solvers.solution import never
+from graftwork.solvers.solution import measure, never
 from graftwork.testing.contrasts import all_states
 from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
 from graftwork.testing.inverses import inverted
@@ -298,11 +299,12 @@ def _descend(
         return weights, slope, float(np.abs(slope).max())
 
     seen: list[tuple[Floats, Floats]] = []
+    blocks = problem.blocks(solution.point.potentials.layout)
     place, slope, left = read(solution)
     for _ in range(MOST_STEPS):
         step = -_corrected(solve, seen, slope)
         step[np.abs(step) < least * np.abs(step).max()] = 0.0
-        trial = _lower(problem, solution, parameters.write(step))
+        trial = _lower(problem, blocks, solution, parameters.write(step))
         if trial is None:
             return solution
         before = place, slope, left
@@ -335,12 +337,13 @@ def _corrected(
     return out
 
 
-def _lower(problem: Problem, solution: Solution, step: Floats) -> Solution | None:
+def _lower(problem: Problem, blocks: Blocks, solution: Solution, step: Floats) -> Solution | None:
     """Return a solution along a step that is better, shortened if need be; None if none is."""
     potentials, share = solution.point.potentials, 1.0
     while share > SHORTEST:
         moved = replace(potentials, weights=potentials.weights + share * step)
-        trial = problem.solution(moved, solution.memory, solution)
+        point = problem.objective.at(moved, solution.point)
+        trial = measure(point, problem.penalty, blocks, 0, solution.memory)
         if trial.objective < solution.objective or trial.residual < 0.5 * solution.residual:
             return trial
         share *= 0.5

@@ -9,8 +9,7 @@ pair is no edge, its residuals are independent given all other variables, and wi
 
 Both depend on the rows only through the configurations of i's and j's neighbours.
 
-Where a cell of the table is rarely expected, chi-square tails promise too much (see
-``rare_cells``).
+Where few rows tell about a pair, chi-square tails promise too much (see ``tilted``).
 """
 
 from __future__ import annotations
@@ -29,19 +28,15 @@ from graftwork.testing import pair_screen
 from graftwork.testing.contrasts import stacked
 from graftwork.testing.edge_tests import Cut, Findings
 from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, some_cells
-from graftwork.testing.rare_cells import (
-    RARE_IF_SMALL,
-    expected_apart,
-    may_be_rare,
-    soberly,
-)
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
+from graftwork.testing.tilted import directions, scarce, tilted
 from graftwork.testing.variances import MomentTables, variances_of_some
 
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048
 BATCH_SIZE = 2**22
+NO_PLACES = np.zeros(0, dtype=np.int64)
 # Pairs listed at once, and cells of their tables.
 LISTED = 2**18
 CELLS = 2**22
@@ -69,10 +64,15 @@ def examine_pairs(
     rests : bool
         Test what tables of ordered variables have beside their linear part.
     striking : float
-        Up to this p-value it matters whether rare cells decide.
+        Up to this p-value it matters whether few rows decide.
     """
-    tables = MomentTables(rows, np.unique(pairs))
-    return _examine(tables, pairs, point.pair_expectations(pairs), rests, striking)
+    expectations, found, order = point.pair_expectations(pairs), [Findings.none(0)], []
+    for view, own in _views(rows, pairs, rests):
+        tables = MomentTables(view, np.unique(pairs[own]))
+        some = some_cells(expectations, own)
+        found.append(_examine(tables, pairs[own], some, rests, striking))
+        order.append(own)
+    return Findings.joined(found).some(np.argsort(np.concatenate([NO_PLACES, *order])))
 
 
 def examine_absent(
@@ -94,16 +94,31 @@ def examine_absent(
     striking : float
         The largest p-value of interest.
     """
-    tables, space = MomentTables(rows), problem.space
-    kept = [Findings.none(0)]
-    absent = _absent(rows, space)
-    for pairs, expectations, level in promising_pairs(tables, point, space, absent, cut, striking):
-        near = _nearer(rows, pairs, expectations, level)
-        if near is not None:
-            pairs, expectations = pairs[near], some_cells(expectations, near)
-        found = _examine(tables, pairs, expectations, striking=striking)
-        kept.append(found.some(found.log_p < np.log(striking)))
+    straight, space = MomentTables(rows.straight), problem.space
+    kept, absent = [Findings.none(0)], _absent(rows, space)
+    promising = promising_pairs(straight, point, space, absent, cut, striking)
+    for pairs, expectations, level in promising:
+        for view, own in _views(rows, pairs):
+            mine, some = pairs[own], some_cells(expectations, own)
+            near = _nearer(view, mine, some, level)
+            if near is not None:
+                mine, some = mine[near], some_cells(some, near)
+            tables = straight if view is not rows else MomentTables(rows, np.unique(mine))
+            found = _examine(tables, mine, some, striking=striking)
+            kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
+
+
+def _views(rows: FittedRows, pairs: Ints, rests: bool = False) -> list[tuple[FittedRows, Ints]]:
+    """Return the rows as pairs look at them, with the places of those pairs.
+
+    Tests of pairs that are not curved need what counts in linear parts alone.
+    """
+    linear, sizes = rows.contrasts.linear[pairs], rows.contrasts.sizes[pairs]
+    sides = sizes if rests else rows.contrasts.sides(pairs)
+    straight = (sides == linear).all(axis=1)
+    views = (rows.straight, np.flatnonzero(straight)), (rows, np.flatnonzero(~straight))
+    return [(view, own) for view, own in views if len(own)]
 
 
 def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: float) -> Ints | None:
@@ -121,8 +136,8 @@ def _nearer(rows: FittedRows, pairs: Ints, expectations: Expectations, level: fl
     for groups in _batches(rows, pairs):
         spreads = variances([pairs[places] for places in groups])
         for own, spread in zip(groups, spreads, strict=True):
-            shape = _columns(rows, pairs[own[0]], False)
-            u = _slopes(rows, pairs[own], expectations, own)[0]
+            shape = directions(rows, pairs[own[0]])
+            u = _slopes(rows, pairs[own], expectations, own)
             statistics = _statistics(u, spread, shape)
             near.append(own[statistics >= NEAR * chdtri(max(1.0, len(shape)), level)])
     return np.sort(np.concatenate(near))
@@ -187,43 +202,33 @@ def _test(
     ``spread`` are the variances of their slopes.
     """
     pairs = pairs[places]
-    own = _columns(rows, pairs[0], rests)
+    own = directions(rows, pairs[0], rests)
     df = len(own)
     degrees = np.full(len(pairs), float(df))
     if not df:
         return replace(Findings.none(len(pairs)), pairs=pairs, degrees=degrees)
-    u, model, data = _slopes(rows, pairs, expectations, places)
+    u = _slopes(rows, pairs, expectations, places)
     statistics = _statistics(u, spread, own)
     log_p = log_tail(statistics, degrees)
-    # groups of states have no rarer cells
-    rare = may_be_rare(rows, pairs) | (0.5 * model.min(axis=(1, 2)) < RARE_IF_SMALL)
-    if df < u.shape[1] and not rests:
-        rare[:] = False  # a slope along scores rests on all cells
-    own = np.flatnonzero((log_p < np.log(striking)) & rare)
-    if len(own):
-        log_p[own] = soberly(
-            rows, pairs[own], log_p[own], statistics[own], degrees[own],
-            expected_apart(rows, pairs[own]), data[own],
-        )  # fmt: skip
+    near, whole = np.flatnonzero(log_p < np.log(striking)), rows.whole or rows
+    tested = directions(whole, pairs[0], rests)
+    for k in near[scarce(whole, pairs[near], rests=rests)].tolist():
+        i, j = pairs[k].tolist()
+        statistics[k] = tilted(whole, (i, j), tested)
+        log_p[k] = log_tail(statistics[[k]], degrees[[k]])[0]
     return Findings(pairs, statistics, degrees, log_p, statistics)
 
 
-def _slopes(
-    rows: FittedRows, pairs: Ints, expectations: Expectations, places: Ints
-) -> tuple[Floats, Floats, Floats]:
-    """Return slopes in contrasts, and tables of the model (both sides of it) and of the data.
-
-    Of pairs that have one shape and stand at some places of the expectations.
-    """
+def _slopes(rows: FittedRows, pairs: Ints, expectations: Expectations, places: Ints) -> Floats:
+    """Return slopes of pairs that have one shape and stand at some places, in contrasts."""
     bases, total = rows.contrasts.bases, rows.sample.total_weight
     left, right = stacked(bases, pairs[:, 0]), stacked(bases, pairs[:, 1])
-    shape = len(pairs), left.shape[1], right.shape[1]
     cells = cells_of(expectations, places)
-    model = total * expectations.model[:, cells].sum(axis=0).reshape(shape)
-    data = total * expectations.data[cells].reshape(shape)
-    slopes = len(expectations.given) * data - model
+    slopes = len(expectations.given) * expectations.data[cells]
+    slopes = total * (slopes - expectations.model[:, cells].sum(axis=0))
+    slopes = slopes.reshape(len(pairs), left.shape[1], right.shape[1])
     u: Floats = (left.transpose(0, 2, 1) @ slopes @ right).reshape(len(pairs), -1)
-    return u, model, data
+    return u
 
 
 def _statistics(u: Floats, spread: Floats, own: Ints) -> Floats:
@@ -234,15 +239,3 @@ def _statistics(u: Floats, spread: Floats, own: Ints) -> Floats:
     diagonal += 1e-10 * diagonal.mean(axis=1, keepdims=True) + 1e-300
     found: Floats = (u * np.linalg.solve(spread, u[:, :, None])[:, :, 0]).sum(axis=1)
     return found
-
-
-def _columns(rows: FittedRows, pair: Ints, rests: bool) -> Ints:
-    """Return which products of differences of both variables a test is about."""
-    left, right = rows.contrasts.sizes[pair].tolist()
-    own = np.zeros((left, right), dtype=bool)
-    if rests:
-        first, second = rows.contrasts.linear[pair].tolist()
-    else:
-        first, second = rows.contrasts.sides(pair[None])[0].tolist()
-    own[:first, :second] = True
-    return np.flatnonzero(own.ravel() != rests)

@@ -350,9 +350,9 @@ def _variations(rows: FittedRows, asked: Influences) -> list[Floats]:
     slopes = np.empty((asked.count, STRIP))
 
     for block in rows.blocks(asked.needed):
-        for start in range(0, len(block.weights), STRIP):
-            weights = block.weights[start : start + STRIP]
-            found = slopes[:, : len(weights)]
+        for start in range(0, len(block.spreads), STRIP):
+            spreads = block.spreads[start : start + STRIP]
+            found = slopes[:, : len(spreads)]
 
             def reach(part: slice, block: RowBlock = block, start: int = start,
                       found: Floats = found) -> None:  # fmt: skip
@@ -364,11 +364,11 @@ def _variations(rows: FittedRows, asked: Influences) -> list[Floats]:
                     )  # fmt: skip
                     np.matmul(one.shares, scores, out=found[one.lines])
 
-            def add(part: slice, weights: Floats = weights, found: Floats = found) -> None:
+            def add(part: slice, spreads: Floats = spreads, found: Floats = found) -> None:
                 for k in range(part.start, part.stop):
                     first, second = (found[s : s + sizes[k]] for s in starts[k])
                     both = first + second
-                    totals[k] += (both * weights) @ both.T
+                    totals[k] += (both * spreads) @ both.T
 
             run_chunks(reach, centre_cuts, rows.n_threads)
             run_chunks(add, edge_cuts, rows.n_threads)

@@ -7,7 +7,7 @@ conditional given all others, a row gives K_i' x_i and K_i' (x_i - p_i). Rows ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -39,12 +39,13 @@ class RowBlock:
 
     Attributes
     ----------
-    weights : (rows,) float64
+    spreads : (rows,) float64
+        What each row's squared scores count in variances.
     indicators, residuals : (k, rows) float64
         K' x and K' (x - p) of each variable, one after the other.
     """
 
-    weights: Floats
+    spreads: Floats
     indicators: Floats
     residuals: Floats
 
@@ -58,19 +59,32 @@ class FittedRows:
     conditionals : Conditionals
         Of the network's variables.
     contrasts : Contrasts
+    tilted : dict
+        Statistics that depend on the sample and on the edges near a pair alone, as far as they are
+        known (see ``testing.tilted``).
+    whole : FittedRows or None
+        The rows that these show the linear parts of; None if these are whole.
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
+    tilted: dict[object, Any] = field(default_factory=dict)
+    whole: FittedRows | None = None
 
     @staticmethod
-    def of(point: Point, contrasts: Contrasts) -> FittedRows:
-        """Return the rows under the network where the pseudo-likelihood was evaluated."""
+    def of(
+        point: Point, contrasts: Contrasts, known: dict[object, Any] | None = None
+    ) -> FittedRows:
+        """Return the rows under the network where the pseudo-likelihood was evaluated.
+
+        ``known`` are the `tilted` statistics of the same sample and contrasts.
+        """
         here: Any = evaluated(point)
         assert isinstance(here, PseudoPoint)
+        known = {} if known is None else known
         if here.potentials.layout is point.potentials.layout:
-            return FittedRows(here.conditionals, contrasts)
-        return FittedRows(here.objective.conditionals(point.potentials), contrasts)
+            return FittedRows(here.conditionals, contrasts, known)
+        return FittedRows(here.objective.conditionals(point.potentials), contrasts, known)
 
     def over_rows(
         self,
@@ -116,6 +130,11 @@ class FittedRows:
     def n_threads(self) -> int:
         """How many threads may be used."""
         return self.conditionals.n_threads
+
+    @property
+    def straight(self) -> FittedRows:
+        """The same rows, of which only what counts in linear parts of tables is looked at."""
+        return replace(self, contrasts=self.contrasts.straight, whole=self.whole or self)
 
     @property
     def places(self) -> Ints:
@@ -221,9 +240,9 @@ class _Filler:
         """Return some rows."""
         rows, sample = self.rows, self.rows.sample
         count = where.stop - where.start
-        weights = np.ones(count) if sample.weights is None else sample.weights[where]
+        spreads = np.ones(count) if sample.spreads is None else sample.spreads[where]
         indicators = np.empty((int(self.places[-1]), count))
-        block = RowBlock(weights, indicators, np.empty_like(indicators))
+        block = RowBlock(spreads, indicators, np.empty_like(indicators))
 
         def fill(part: slice) -> None:
             for i in self.variables[part].tolist():

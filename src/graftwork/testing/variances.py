@@ -42,7 +42,7 @@ class MomentTable:
     ----------
     rows : FittedRows
     weights : (m,) float64
-        Of the rows; empty if all are 1.
+        What each row counts in variances; empty if that is 1.
     ids : (n, m) int32
         The configuration of each row.
     counts, widths, starts : (n,) or (n + 1,) int64
@@ -203,7 +203,7 @@ class MomentTables:
             ids = before.ids
         for i in np.flatnonzero(self._whole):
             ids[i] = self._here[i].row_ids()[part]
-        weights = rows.sample.weights
+        weights = rows.sample.spreads
         return MomentTable(
             rows, np.zeros(0) if weights is None else weights[part], ids,
             np.where(self._whole, self._counts, count), self._widths, self._starts, lines,

@@ -23,6 +23,7 @@ from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
+from graftwork.testing.tilted import directions, scarce, tilted
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3
@@ -150,12 +151,22 @@ def middle_test(
         About so many of the rows tell the Satterthwaite scale of the Wald statistic.
     """
     without, included = fits
+    if any(len(scarce(own, pair)) for own in rows):  # what `tilted` says needs no fit of the edge
+        return _without(rows[0], pair)
     score = examine_pairs(rows[0], without.point, pair)
     place = find_edges(included.point.potentials.layout, pair)
     wald = EdgeTests.of(rows[1], chosen=place).findings(most_rows)
     gain = 2.0 * rows[0].sample.total_weight * (without.objective - included.objective)
     ratio = _ratio_test(wald, max(0.0, gain), _pooled_away(rows[0], pair[0]))
     return sorted((score, wald, ratio), key=lambda test: float(test.log_p[0]))[1]
+
+
+def _without(rows: FittedRows, pair: Ints) -> Findings:
+    """Return the test of a pair about which few rows tell."""
+    i, j = pair[0].tolist()
+    tested = directions(rows, pair[0])
+    statistic, degrees = np.array([tilted(rows, (i, j), tested)]), np.array([float(len(tested))])
+    return Findings(pair, statistic, degrees, log_tail(statistic, degrees), statistic)
 
 
 def _ratio_test(wald: Findings, gain: float, more: int) -> Findings:

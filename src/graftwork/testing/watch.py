@@ -72,7 +72,7 @@ class Watch:
         if self._seen is None:
             return None
         here: Any = evaluated(point)
-        view = View.of(MomentTables(rows))
+        view = View.of(MomentTables(rows.straight))
         moved = np.flatnonzero(shifts(view, here.drift(self._seen)[:, 0]) > MOVED)
         moved = moved[np.isin(moved, self._space.variables)]
         if len(moved) > MOST_MOVED * len(self._space.variables):

@@ -22,8 +22,9 @@ from graftwork.kernels.bags import repeats
 _LISTS = (list, tuple, Set)
 _ITEMS = (*_LISTS, Mapping)
 _SHOWN = 40
-#: Types of values whose pairs with a key are spelled once; dicts are looked at by blocks.
-_PLAIN, _BLOCK = {str, float, int, bool}, 4096
+#: Types of values whose pairs with a key are spelled once; dicts are looked at by blocks, unless
+#: they are few.
+_PLAIN, _BLOCK, _FEW = {str, float, int, bool}, 4096, 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +47,55 @@ class Bags:
     indices: NDArray[np.int32]
     values: NDArray[np.float64]
     names: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The attributes of a model, in both directions: made once, since a model may have many.
+
+    Parameters
+    ----------
+    names : tuple of hashable
+        Attribute a is called ``names[a]``.
+    numbers : mapping of name to number
+        The other way round.
+
+    Examples
+    --------
+    >>> Vocabulary.of(["w=the", "w=dog"]).numbers
+    {'w=the': 0, 'w=dog': 1}
+    """
+
+    names: tuple[Hashable, ...]
+    numbers: Mapping[Any, int]
+
+    @staticmethod
+    def of(names: Iterable[Hashable]) -> Vocabulary:
+        """Return the vocabulary of these names."""
+        listed = tuple(names)
+        return Vocabulary(listed, {name: number for number, name in enumerate(listed)})
+
+
+def joined(parts: Sequence[Bags], names: tuple[Hashable, ...]) -> Bags:
+    """Return the bags of several parts as one; they share the numbers of these names.
+
+    Examples
+    --------
+    >>> one = Bags(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0), ())
+    >>> joined([one, one], ("a",)).indptr
+    array([0, 1, 2])
+    """
+    ends, counts = 0, [np.zeros(1, dtype=np.int64)]
+    for part in parts:
+        counts.append(part.indptr[1:] + ends)
+        ends += int(part.indptr[-1])
+    indices = np.concatenate([np.zeros(0, dtype=np.int32), *(part.indices for part in parts)])
+    values = np.empty(0)
+    if any(part.values.size for part in parts):
+        values = np.concatenate(
+            [part.values if part.values.size else np.ones(part.indices.size) for part in parts]
+        )
+    return Bags(np.concatenate(counts), indices, values, names)
 
 
 def position_of(indptr: NDArray[np.int64], entry: int) -> int:
@@ -74,22 +124,24 @@ def settled(bags: Bags) -> Bags:
     bags = _kept(bags, bags.indices >= 0)
     if repeats(bags.indptr, bags.indices, len(bags.names)):
         bags = _merged(bags)
-    if (bags.values == 1).all():
+    if bags.values.size and (bags.values == 1).all():
         bags = replace(bags, values=np.empty(0))
     return bags
 
 
-def renumbered(bags: Bags, known: Mapping[Any, int]) -> Bags:
+def renumbered(bags: Bags, known: Vocabulary) -> Bags:
     """Return bags whose attributes are numbered as in a model; those it does not know are -1.
 
     Examples
     --------
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1], dtype=np.int32), np.ones(0), ("a", "b"))
-    >>> renumbered(bags, {"b": 0}).indices
+    >>> renumbered(bags, Vocabulary.of(["b"])).indices
     array([-1,  0], dtype=int32)
     """
-    numbers = np.array([known.get(name, -1) for name in bags.names], dtype=np.int32)
-    return replace(bags, indices=numbers[bags.indices], names=tuple(known))
+    if bags.names is known.names:
+        return bags
+    numbers = np.array([known.numbers.get(name, -1) for name in bags.names], dtype=np.int32)
+    return replace(bags, indices=numbers[bags.indices], names=known.names)
 
 
 def _kept(bags: Bags, wanted: NDArray[np.bool_]) -> Bags:
@@ -120,14 +172,34 @@ def _merged(bags: Bags) -> Bags:
     )
 
 
+#: Numbers of attributes by name, in order of first appearance: a missing name takes the next one.
+Book = defaultdict[Any, int]
+
+
+def new_book() -> Book:
+    """Return a book without any name.
+
+    Examples
+    --------
+    >>> book = new_book()
+    >>> book["w=the"], book["w=dog"], book["w=the"]
+    (0, 1, 0)
+    """
+    return defaultdict(count().__next__)
+
+
 def bags_of_items(
-    items: Sequence[Any], place: Callable[[int], str], known: Mapping[Any, int] | None = None
+    items: Sequence[Any],
+    place: Callable[[int], str],
+    known: Vocabulary | None = None,
+    book: Book | None = None,
 ) -> Bags:
     """Return the attributes of lists, tuples, sets and dicts, not settled.
 
     They are numbered in order of first appearance, or as in `known`, with -1 for others. Sets are
     read in their natural order, so that numbers do not depend on how Python happened to store
-    them. ``place`` turns a position into the words that say where it is.
+    them. ``place`` turns a position into the words that say where it is. Items in several parts
+    share a book, which has their names in the end: those of these bags are empty then.
 
     Examples
     --------
@@ -143,41 +215,67 @@ def bags_of_items(
     names: Iterable[Any]
     places = None
     if any(issubclass(kind, Mapping) for kind in kinds):
-        pairs = _by_pairs(items) if kinds == {dict} else None
+        pairs = _by_pairs(items) if kinds == {dict} and len(items) > _FEW else None
         counts, names, values, places = pairs or (*_spelled(items, place), None)
     else:
         counts = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
         names, values = chain.from_iterable(items), np.empty(0)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+        if known is not None:
+            names = list(names)  # few: those to predict from are looked at twice
+    indptr = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(counts, out=indptr[1:])
     try:
-        total = int(indptr[-1]) if places is None else len(values)
-        indices, numbered = _numbered(names, total, known)
+        total = len(names) if isinstance(names, list) else int(indptr[-1])
+        indices, numbered = _numbered(names, total, known, book)
     except TypeError as error:
         raise _unhashable(items, place) from error
     if places is not None:
-        indices, values = indices[places], values[places]
+        indices = indices[places]
+        values = values[places] if values.size else values
     bags = Bags(indptr, indices, values, numbered)
     if known is None:
-        _check_names(bags, place)
+        check_names(bags, place)
+    elif any(map(_is_odd, set(map(type, names)))):
+        bags_of_items(items, place)  # which says where
     return bags
 
 
+def _is_odd(kind: type) -> bool:
+    """Return whether names of this type are probably values."""
+    return issubclass(kind, type(None) | float | bool | np.floating | np.bool_)
+
+
 def _numbered(
-    names: Iterable[Any], total: int, known: Mapping[Any, int] | None
+    names: Iterable[Any], total: int, known: Vocabulary | None, book: Book | None
 ) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
     """Return the number of each name, and the names by number."""
     if known is not None:
-        numbers = map(known.get, names, repeat(-1))
-        return np.fromiter(numbers, dtype=np.int32, count=total), tuple(known)
-    # A missing name takes the next number: one look-up per attribute, millions a second.
-    book: defaultdict[Any, int] = defaultdict(count().__next__)
-    numbers = map(book.__getitem__, names)
-    indices = np.fromiter(numbers, dtype=np.int32, count=total)
-    return indices, tuple(map(plain, book))
+        numbers = map(known.numbers.get, names, repeat(-1))
+        return np.fromiter(numbers, dtype=np.int32, count=total), known.names
+    # One look-up per attribute, millions a second.
+    own = new_book() if book is None else book
+    indices = np.fromiter(map(own.__getitem__, names), dtype=np.int32, count=total)
+    return indices, () if own is book else names_of(own)
 
 
-def _check_names(bags: Bags, place: Callable[[int], str]) -> None:
-    """Refuse names that are probably values: a list of numbers is no list of attributes."""
+def names_of(book: Book) -> tuple[Hashable, ...]:
+    """Return the names in a book, as Python values.
+
+    Examples
+    --------
+    >>> names_of(new_book())
+    ()
+    """
+    return tuple(map(plain, book))
+
+
+def check_names(bags: Bags, place: Callable[[int], str]) -> None:
+    """Refuse names that are probably values: a list of numbers is no list of attributes.
+
+    Examples
+    --------
+    >>> check_names(Bags(np.array([0]), np.zeros(0, np.int32), np.zeros(0), ()), str)
+    """
     for number, name in enumerate(bags.names):
         if name is None or isinstance(name, float | bool):
             entry = int(np.argmax(bags.indices == number))
@@ -198,7 +296,7 @@ def _by_pairs(
     """
     if not set(map(type, chain.from_iterable(map(dict.values, items)))) <= _PLAIN:
         return None
-    book: defaultdict[tuple[Any, Any], int] = defaultdict(count().__next__)
+    book = new_book()
     counts = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
     parts = []
     for first in range(0, len(items), _BLOCK):
@@ -209,78 +307,89 @@ def _by_pairs(
             return None
     if not all(type(key) is str for key, _ in book):
         return None
-    names: list[Any] = []
-    values: list[Any] = []
+    spelling = _Spelling([], [])
     for key, value in book:
-        _spell({key: value}, names, values)
-    numbers = np.array([_number(value) for value in values], dtype=np.float64)
-    return counts, names, numbers, np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+        spelling.add({key: value})
+    numbers = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+    return counts, spelling.names, spelling.values(), numbers
 
 
 def _spelled(
     items: Sequence[Any], place: Callable[[int], str]
 ) -> tuple[NDArray[np.int64], list[Any], NDArray[np.float64]]:
     """Return how many attributes each item has, all their names, and their values."""
-    names: list[Any] = []
-    values: list[Any] = []
-    ends = np.zeros(len(items) + 1, dtype=np.int64)
-    t = 0
+    spelling = _Spelling([], [])
+    names = spelling.names
+    ends = [0]
     try:
-        for t, item in enumerate(items):
-            if isinstance(item, Mapping):
-                _spell(item, names, values)
+        for item in items:
+            if type(item) is dict or isinstance(item, Mapping):
+                spelling.add(item)
             else:
                 names.extend(item)
-                values.extend(repeat(1, len(item)))
-            ends[t + 1] = len(names)
+            ends.append(len(names))
     except DataError as error:
-        raise DataError(f"{place(t)}: {error}") from None
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except OverflowError:  # an int beyond the floats
-        numbers = np.array([_number(value) for value in values])
-    return np.diff(ends), names, numbers
+        raise DataError(f"{place(len(ends) - 1)}: {error}") from None
+    places = np.array(ends, dtype=np.int64)
+    return places[1:] - places[:-1], names, spelling.values()
 
 
-def _spell(item: Mapping[Any, Any], names: list[Any], values: list[Any], prefix: str = "") -> None:
-    """Append the attributes that a dict stands for."""
-    for key, value in item.items():
-        name = f"{prefix}{key}" if prefix else key
-        kind = type(value)
-        if kind is str:
-            names.append(f"{name}:{value}")
-            values.append(1)
-        elif kind is float or kind is int or kind is bool:
-            names.append(name)
-            values.append(value)
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """Names of attributes, and the values of those that are not 1, by their places."""
+
+    names: list[Any]
+    others: list[tuple[int, Any]]
+
+    def values(self) -> NDArray[np.float64]:
+        """Return the values of all, none if all are 1."""
+        if not self.others:
+            return np.empty(0)
+        found = np.ones(len(self.names))
+        places, values = zip(*self.others, strict=True)
+        try:
+            found[list(places)] = values
+        except OverflowError:  # an int beyond the floats
+            found[list(places)] = [_number(value) for value in values]
+        return found
+
+    def add(self, item: Mapping[Any, Any], prefix: str = "") -> None:
+        """Add the attributes that a dict stands for."""
+        names, append = self.names, self.names.append
+        for key, value in item.items():
+            name = f"{prefix}{key}" if prefix else key
+            kind = type(value)
+            if kind is str:
+                append(f"{name}:{value}")
+            elif kind is float or kind is int or kind is bool:
+                if value != 1:
+                    self.others.append((len(names), value))
+                append(name)
+            else:
+                self._add_rare(name, value)
+
+    def _add_rare(self, name: Any, value: Any) -> None:
+        """Add the attributes of a value that is not simply text or a number."""
+        if isinstance(value, Mapping):
+            self.add(value, f"{name}:")
+        elif isinstance(value, str):
+            self.names.append(f"{name}:{value}")
+        elif isinstance(value, Real | Decimal | np.bool_):
+            self.others.append((len(self.names), _number(value)))
+            self.names.append(name)
+        elif isinstance(value, _LISTS):
+            listed = in_order(value) if isinstance(value, Set) else value
+            if not all(isinstance(text, str | int) for text in listed):
+                raise DataError(
+                    f"attribute {name!r} has a {type(value).__name__} that holds more than text; "
+                    "name the numbers, as in {'vector': {'0': 0.5, '1': 0.2}}."
+                )
+            self.names.extend(f"{name}:{text}" for text in listed)
         else:
-            _spell_rare(name, value, names, values)
-
-
-def _spell_rare(name: Any, value: Any, names: list[Any], values: list[Any]) -> None:
-    """Append the attributes of a value that is not simply text or a number."""
-    if isinstance(value, Mapping):
-        _spell(value, names, values, f"{name}:")
-    elif isinstance(value, str):
-        names.append(f"{name}:{value}")
-        values.append(1)
-    elif isinstance(value, Real | Decimal | np.bool_):
-        names.append(name)
-        values.append(_number(value))
-    elif isinstance(value, _LISTS):
-        listed = in_order(value) if isinstance(value, Set) else value
-        if not all(isinstance(text, str | int) for text in listed):
             raise DataError(
-                f"attribute {name!r} has a {type(value).__name__} that holds more than text; "
-                "name the numbers, as in {'vector': {'0': 0.5, '1': 0.2}}."
+                f"attribute {name!r} has the value {_brief(value)} of type {type(value).__name__}; "
+                "use a number, a bool, text, a list of texts or a dict, or leave the attribute out."
             )
-        names.extend(f"{name}:{text}" for text in listed)
-        values.extend(repeat(1, len(listed)))
-    else:
-        raise DataError(
-            f"attribute {name!r} has the value {_brief(value)} of type {type(value).__name__}; "
-            "use a number, a bool, text, a list of texts or a dict, or leave the attribute out."
-        )
 
 
 def _number(value: Any) -> float:
@@ -358,7 +467,7 @@ def check_matrix(matrix: Any, where: str) -> None:
 def bags_of_rows(
     blocks: Sequence[Any],
     names: Iterable[Any] | None = None,
-    known: Mapping[Any, int] | None = None,
+    known: Vocabulary | None = None,
 ) -> Bags:
     """Return the attributes of rows of checked matrices with as many columns, not settled.
 

@@ -55,6 +55,24 @@ def encode_labels(
     return _recoded(coded, tuple(map(plain, classes)))
 
 
+class LabelLists(list[list[Any]]):
+    """A list of label sequences; as an array it is one of lists, however long they are.
+
+    scikit-learn's cross_val_predict joins those of several folds as arrays.
+
+    Examples
+    --------
+    >>> np.asarray(LabelLists([["B", "I"], ["O"]]))
+    array([list(['B', 'I']), list(['O'])], dtype=object)
+    """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        found = np.empty(len(self), dtype=object)
+        for k, labels in enumerate(self):
+            found[k] = labels
+        return found if dtype is None else found.astype(dtype)
+
+
 def decode_labels(
     codes: NDArray[Any], classes: Sequence[Any], starts: NDArray[np.int64]
 ) -> list[list[Any]]:
@@ -66,7 +84,7 @@ def decode_labels(
     [['B', 'I'], ['I']]
     """
     labels = [classes[code] for code in codes.tolist()]
-    return [labels[start:stop] for start, stop in pairwise(starts.tolist())]
+    return LabelLists(labels[start:stop] for start, stop in pairwise(starts.tolist()))
 
 
 def check_weights(sample_weight: Any, n_sequences: int) -> NDArray[np.float64] | None:

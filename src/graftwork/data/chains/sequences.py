@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import narwhals as nw
@@ -13,10 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data.chains.attributes import (
     Bags,
+    Book,
+    Vocabulary,
     bags_of_items,
     bags_of_rows,
     check_matrix,
+    check_names,
     is_matrix,
+    joined,
+    names_of,
+    new_book,
     position_of,
     renumbered,
     settled,
@@ -27,6 +33,8 @@ _WANTED = (
     "give a list of sequences, each a list of items (lists of attributes, or dicts) or a 2-D array"
 )
 
+# Sequences that come one after the other are read in parts of this many.
+_PART = 1024
 # Larger values would overflow in sums of squares and drown all scores.
 LARGEST = 1e12
 
@@ -127,7 +135,7 @@ def as_sequences(
     lengths: ArrayLike | None = None,
     *,
     names: Iterable[Any] | None = None,
-    known: Mapping[Any, int] | None = None,
+    known: Vocabulary | None = None,
 ) -> Sequences:
     """Return sequences of any usual form as flat arrays.
 
@@ -135,21 +143,21 @@ def as_sequences(
     twice counts twice. An item that is a dict is read as python-crfsuite does: a number is the
     attribute's value, True and False are 1 and 0, ``{"word": "the"}`` is the attribute
     ``"word:the"``, a list of texts one such attribute each, and a dict in a dict joins the names
-    by ``":"``. A zero (or False) in a dict or
-    stored in a sparse matrix is there and adds nothing; those of dense matrices are not there.
+    by ``":"``. A row of a data frame is read as the dict of its columns, or, where all columns are
+    numbers, as a row of a matrix with names. A zero (or False) in a dict or stored in a sparse
+    matrix is there and adds nothing; those of dense matrices are not there.
 
     Parameters
     ----------
-    X : list of sequences, 3-D array, 2-D array, sparse matrix, or Sequences
+    X : list of sequences, 3-D array, 2-D array, sparse matrix, data frame, or Sequences
         Each sequence is a list of items, or a matrix of shape (n_positions, n_attributes). One
-        matrix holds the positions of all sequences and needs `lengths`.
+        matrix or data frame holds the positions of all sequences and needs `lengths`.
     lengths : array-like of int, shape (n_sequences,), optional
-        How many rows of the one matrix belong to each sequence.
+        How many rows of the one matrix or data frame belong to each sequence.
     names : iterable of hashable, optional
         Names of a matrix's columns; 0, 1, ... otherwise.
-    known : mapping of name to number, optional
-        The attributes of a fitted model, in order of their numbers, which count from 0. Those not
-        in it are left out.
+    known : Vocabulary, optional
+        The attributes of a fitted model. Those not in it are left out.
 
     Returns
     -------
@@ -170,9 +178,31 @@ def as_sequences(
     (('word:the', 'long', 'word:dog'), array([1. , 0.5, 1. ]))
     >>> as_sequences(np.eye(3), lengths=[2, 1])
     Sequences: 2 sequences, 3 positions, 3 attributes
-    >>> as_sequences([[["a"], ["b", "c"]]], known={"c": 0, "a": 1}).indices
+    >>> as_sequences([[["a"], ["b", "c"]]], known=Vocabulary.of("ca")).indices
     array([1, 0], dtype=int32)
     """
+    return settled_sequences(*compressed(X, lengths, names=names, known=known))
+
+
+def compressed(
+    X: Any,
+    lengths: ArrayLike | None = None,
+    *,
+    names: Iterable[Any] | None = None,
+    known: Vocabulary | None = None,
+) -> tuple[NDArray[np.int64], Bags]:
+    """Return where sequences start, and the attributes of all positions as they were given.
+
+    Parameters and errors are those of `as_sequences`; attributes that are not known are -1.
+
+    Examples
+    --------
+    >>> starts, bags = compressed([[["a"], ["b"]], [["a"]]], known=Vocabulary.of("a"))
+    >>> starts, bags.indices
+    (array([0, 2, 3]), array([ 0, -1,  0], dtype=int32))
+    """
+    if isinstance(X, Iterator):
+        X, _ = opened(X)
     if isinstance(X, np.ndarray) and X.ndim == 3 and lengths is None:
         n_sequences, length, width = X.shape
         X, lengths = X.reshape(n_sequences * length, width), np.full(n_sequences, length)
@@ -181,15 +211,30 @@ def as_sequences(
         starts = _starts(lengths, X.shape[0])
         bags = bags_of_rows([X], names, known)
     elif lengths is not None:
-        raise DataError("lengths go with one matrix of all positions; leave them out for a list.")
+        frame = _frame(X)
+        starts = _starts(lengths, len(frame))
+        bags = _of_frame(frame, names, _placer(starts), known)
+    elif isinstance(X, Iterator) and names is None and known is None:
+        starts, bags = _of_stream(X)
     elif isinstance(X, Sequences):
         _refuse_names(names)
         starts, bags = X.starts, Bags(X.indptr, X.indices, X.values, X.names)
         bags = bags if known is None else renumbered(bags, known)
     else:
         starts, bags = _of_list(_listed(X), names, known)
+    return starts, bags
+
+
+def settled_sequences(starts: NDArray[np.int64], bags: Bags) -> Sequences:
+    """Return what `compressed` found as sequences, without the attributes that are not known.
+
+    Examples
+    --------
+    >>> settled_sequences(*compressed([[["a"], ["b"]]], known=Vocabulary.of("a")))
+    Sequences: 1 sequence, 2 positions, 1 attribute
+    """
     bags = settled(bags)
-    _check_finite(starts, bags)
+    check_values(starts, bags)
     return Sequences(starts, bags.indptr, bags.indices, bags.values, bags.names)
 
 
@@ -232,19 +277,94 @@ def is_frame(data: Any) -> bool:
 
 
 def _of_list(
-    sequences: Sequence[Any], names: Iterable[Any] | None, known: Mapping[Any, int] | None
+    sequences: Sequence[Any],
+    names: Iterable[Any] | None,
+    known: Vocabulary | None,
+    book: Book | None = None,
 ) -> tuple[NDArray[np.int64], Bags]:
     """Return where sequences start, and the attributes of all positions."""
     there = [(k, part) for k, part in enumerate(sequences) if not _is_empty_list(part)]
     _refuse_mixture(there)
-    sizes = [part.shape[0] if is_matrix(part) else len(part) for part in sequences]
-    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    if there and is_matrix(there[0][1]):
+    matrices = bool(there) and is_matrix(there[0][1])
+    sizes = [part.shape[0] if matrices and is_matrix(part) else len(part) for part in sequences]
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    if matrices:
+        if book is not None:
+            raise DataError(f"matrices do not come one after the other; {_WANTED}.")
         _check_columns(there)
         return starts, bags_of_rows([part for _, part in there], names, known)
     _refuse_names(names)
     items = list(chain.from_iterable(sequences))
-    return starts, bags_of_items(items, _placer(starts), known)
+    return starts, bags_of_items(items, _placer(starts), known, book)
+
+
+def _of_stream(X: Iterator[Any]) -> tuple[NDArray[np.int64], Bags]:
+    """Return the same of lists of items that come one after the other, held in parts only."""
+    book, parts, lengths = new_book(), [], [0]
+    while part := list(islice(X, _PART)):
+        try:
+            starts, bags = _of_list(_listed(part), None, None, book)
+        except DataError:
+            _of_list(_listed([[]] * (len(lengths) - 1) + part), None, None)  # says which it is
+            raise
+        lengths.extend(np.diff(starts).tolist())
+        parts.append(bags)
+    starts = np.cumsum(lengths)
+    bags = joined(parts, names_of(book))
+    check_names(bags, _placer(starts))
+    return starts, bags
+
+
+def opened(X: Any) -> tuple[Any, int | None]:
+    """Return sequences to read, and the number of columns if they are matrices.
+
+    Those that come one after the other are not held if they are lists of items.
+
+    Examples
+    --------
+    >>> rest, width = opened(iter([[["a"]], [["b"]]]))
+    >>> as_sequences(rest), width
+    (Sequences: 2 sequences, 2 positions, 2 attributes, None)
+    """
+    if not isinstance(X, Iterator):
+        return X, count_columns(X)
+    seen = []
+    for part in X:
+        seen.append(part)
+        if not _is_empty_list(part):
+            break
+    width = count_columns(seen)
+    rest = chain(seen, X)
+    return (rest if width is None else list(rest)), width
+
+
+def _frame(X: Any) -> nw.DataFrame[Any]:
+    """Return a data frame of any library, or refuse what is none."""
+    found = nw.from_native(X, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
+        found = found.collect()
+    if not isinstance(found, nw.DataFrame):
+        raise DataError(
+            "lengths go with one matrix or data frame of all positions; leave them out for a list."
+        )
+    return found
+
+
+def _of_frame(
+    frame: nw.DataFrame[Any],
+    names: Iterable[Any] | None,
+    place: Callable[[int], str],
+    known: Vocabulary | None,
+) -> Bags:
+    """Return the attributes of a data frame's rows: numbers as a matrix, others as dicts."""
+    if names is not None:
+        raise DataError("names go with matrices; the columns of a data frame have theirs already.")
+    if not all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
+        return bags_of_items(list(frame.iter_rows(named=True)), place, known)
+    columns = [frame[name].to_numpy().astype(np.float64) for name in frame.columns]
+    matrix = np.column_stack(columns) if columns else np.zeros((len(frame), 0))
+    return bags_of_rows([matrix], frame.columns, known)
 
 
 def _is_empty_list(given: Any) -> bool:
@@ -270,10 +390,12 @@ def _placer(starts: NDArray[np.int64]) -> Callable[[int], str]:
 
 def _listed(X: Any) -> list[Any]:
     """Return X as a list of sequences, each with a length."""
+    if isinstance(X, list | tuple):
+        return [_sequence(k, given) for k, given in enumerate(X)]
     if is_frame(X):
         raise DataError(
-            "X is a data frame, which does not say where sequences end; use .to_numpy() of its "
-            "numbers with lengths=..., or one list of dicts for each sequence, such as "
+            "X is a data frame, which does not say where sequences end; give lengths=, how many "
+            "rows each sequence has, or one list of dicts for each sequence, such as "
             "[rows.to_dict('records') for _, rows in frame.groupby('sentence')]."
         )
     if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim != 1):
@@ -360,21 +482,36 @@ def _refuse_names(names: Iterable[Any] | None) -> None:
         raise DataError("names go with matrices; lists and dicts name their attributes already.")
 
 
-def _check_finite(starts: NDArray[np.int64], bags: Bags) -> None:
-    """Refuse NaN, infinite values, and those too large to be multiplied with each other."""
-    wrong = ~(np.abs(bags.values) <= LARGEST)
-    if not wrong.any():
+def are_fit(values: NDArray[np.float64]) -> bool:
+    """Return whether all values are finite, and small enough to be multiplied with each other.
+
+    Examples
+    --------
+    >>> are_fit(np.array([0.5])), are_fit(np.array([np.nan]))
+    (True, False)
+    """
+    return not values.size or bool((np.abs(values) <= LARGEST).all())
+
+
+def check_values(starts: NDArray[np.int64], bags: Bags) -> None:
+    """Refuse values that are not fit.
+
+    Examples
+    --------
+    >>> check_values(*compressed([[{"a": 0.5}]]))
+    """
+    if are_fit(bags.values):
         return
-    entry = int(np.argmax(wrong))
-    value = bags.values[entry]
+    entry = int(np.argmax(~(np.abs(bags.values) <= LARGEST)))
+    value, name = bags.values[entry], bags.names[bags.indices[entry]]
     where = spot(starts, position_of(bags.indptr, entry))
     if np.isfinite(value):
         raise DataError(
-            f"the value {value:g} of attribute {bags.names[bags.indices[entry]]!r} in {where} is "
+            f"the value {value:g} of attribute {name!r} in {where} is "
             f"too large; scale values to at most {LARGEST:g}."
         )
     what = "NaN" if np.isnan(value) else f"infinity ({value})"
     raise DataError(
-        f"Input contains {what} for attribute {bags.names[bags.indices[entry]]!r} in {where}; "
+        f"Input contains {what} for attribute {name!r} in {where}; "
         "replace it by a finite number or leave the attribute out."
     )

@@ -9,38 +9,33 @@ from graftwork.kernels.row_sums import cache_lines, sum_rows
 
 
 @njit(cache=True, nogil=True)
-def expected_features(n_columns, first, last, col_starts, positions, values, marginals,
-                      feature_starts, outputs, out):  # fmt: skip
-    """Fill the expected value of each feature of the attributes first:last.
+def add_expected(n_columns, first, last, attributes, col_starts, positions, values, marginals,
+                 feature_starts, outputs, out):  # fmt: skip
+    """Add the expected values at some positions to those of each feature of their attributes.
 
-    Attribute ``a`` occurs at ``positions[col_starts[a]:col_starts[a + 1]]``; its features are
+    Attribute ``attributes[k]``, for k in first:last, occurs at
+    ``positions[col_starts[k]:col_starts[k + 1]]``; the features of attribute ``a`` are
     ``feature_starts[a]:feature_starts[a + 1]``, about the outputs of these numbers. The marginals
     are flat, with ``n_columns`` a position.
     """
     sums = cache_lines(n_columns)
-    for a in range(first, last):
+    for k in range(first, last):
+        a = attributes[k]
         if feature_starts[a] == feature_starts[a + 1]:
             continue
-        sum_rows(n_columns, col_starts[a], col_starts[a + 1], positions, values, marginals, sums,
+        sum_rows(n_columns, col_starts[k], col_starts[k + 1], positions, values, marginals, sums,
                  np.int64(0))  # fmt: skip
         for f in range(feature_starts[a], feature_starts[a + 1]):
-            out[f] = sums[outputs[f]]
+            out[f] += sums[outputs[f]]
 
 
 @njit(cache=True, nogil=True)
-def spread_marginals(n_labels, weights, marginals):
-    """Replace probabilities p of outputs, times weights, by p (1 - p) times weights.
-
-    Return the sum of those of labels, which are the first columns.
-    """
-    total = 0.0
+def spread_marginals(weights, marginals):
+    """Replace probabilities p of outputs, times weights, by p (1 - p) times weights."""
     for t in range(len(marginals)):
         scale = 1.0 / weights[t] if weights.size else 1.0
         for c in range(marginals.shape[1]):
             marginals[t, c] *= 1.0 - scale * marginals[t, c]
-        for c in range(n_labels):
-            total += marginals[t, c]
-    return total
 
 
 @njit(cache=True, nogil=True)

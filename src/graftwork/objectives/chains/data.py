@@ -15,8 +15,39 @@ _NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """Where attributes are: the matrix of positions and attributes by columns.
+
+    Attributes
+    ----------
+    starts : (attributes + 1,) int64
+    positions : int32
+        Attribute ``a`` is at positions[starts[a]:starts[a + 1]].
+    values : float64
+        Its values there; none are ones.
+    """
+
+    starts: Ints
+    positions: Codes
+    values: Floats
+
+    @staticmethod
+    def of(sequences: Sequences, first: int = 0, last: int | None = None) -> Occurrences:
+        """Return those at the positions first:last, which are counted from ``first``."""
+        last = sequences.n_positions if last is None else last
+        indptr = sequences.indptr[first : last + 1]
+        there = slice(int(indptr[0]), int(indptr[-1]))
+        indices, plain = sequences.indices[there], not len(sequences.values)
+        data = np.ones(len(indices), dtype=np.int8) if plain else sequences.values[there]
+        shape = (last - first, sequences.n_attributes)
+        matrix = sparse.csr_matrix((data, indices, indptr - indptr[0]), shape=shape).tocsc()
+        values = _NONE if plain else np.asarray(matrix.data, dtype=np.float64)
+        return Occurrences(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ChainData:
-    """Sequences, their labels, and the attributes' positions.
+    """Sequences and their labels.
 
     Attributes
     ----------
@@ -26,9 +57,6 @@ class ChainData:
         Of sequences; none are ones.
     position_weights : (positions,) or (0,) float64
         The same for each position.
-    col_starts, positions, col_values
-        Attribute ``a`` is at positions[col_starts[a]:col_starts[a + 1]], with these values; no
-        values are ones.
     label_columns, pair_columns : int32
         The columns of the outputs that are true at each position; -1 where there is no pair, and no
         pairs at all in first order.
@@ -40,9 +68,6 @@ class ChainData:
     sequences: Sequences
     weights: Floats
     position_weights: Floats
-    col_starts: Ints
-    positions: Codes
-    col_values: Floats
     label_columns: Codes
     pair_columns: Codes
     pairs: Ints
@@ -53,7 +78,6 @@ class ChainData:
         sequences: Sequences, codes: Codes, shape: ChainShape, weights: Floats | None = None
     ) -> ChainData:
         """Return labelled sequences; codes are the labels of all positions."""
-        col_starts, positions, col_values = _by_attribute(sequences)
         own = _NONE if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         k, lengths = shape.n_labels, np.diff(sequences.starts)
         place = np.arange(len(codes)) - np.repeat(sequences.starts[:-1], lengths)
@@ -68,9 +92,6 @@ class ChainData:
             sequences,
             own,
             np.repeat(own, lengths) if len(own) else _NONE,
-            col_starts,
-            positions,
-            col_values,
             codes.astype(np.int32),
             pair_columns.astype(np.int32) if second else np.zeros(0, dtype=np.int32),
             pairs,
@@ -80,7 +101,7 @@ class ChainData:
     @property
     def n_attributes(self) -> int:
         """Number of attributes."""
-        return len(self.col_starts) - 1
+        return self.sequences.n_attributes
 
     @property
     def total_weight(self) -> float:
@@ -92,10 +113,10 @@ class ChainData:
 
         Dicts have many, one for each False. They matter only to which features are candidates.
         """
-        there = self.sequences.values != 0
+        sequences = self.sequences
+        there = sequences.values != 0
         if there.all():
             return self
-        sequences = self.sequences
         before = np.concatenate([[0], np.cumsum(there)])
         values = sequences.values[there]
         kept = replace(
@@ -104,10 +125,7 @@ class ChainData:
             indices=sequences.indices[there],
             values=_NONE if (values == 1).all() else values,
         )
-        col_starts, positions, col_values = _by_attribute(kept)
-        return replace(
-            self, sequences=kept, col_starts=col_starts, positions=positions, col_values=col_values
-        )
+        return replace(self, sequences=kept)
 
     def label_counts(self) -> Floats:
         """Return the weighted number of positions with each label, shape (n_labels,)."""
@@ -115,24 +133,13 @@ class ChainData:
         counts = np.bincount(self.label_columns, weights, minlength=self.shape.n_labels)
         return counts.astype(np.float64)
 
-    def attribute_squares(self) -> Floats:
+    def attribute_squares(self, found: Occurrences) -> Floats:
         """Return the weighted sum of squared values of each attribute."""
-        counts = np.diff(self.col_starts)
-        if not len(self.col_values) and not len(self.position_weights):
+        counts = np.diff(found.starts)
+        if not len(found.values) and not len(self.position_weights):
             return counts.astype(np.float64)
-        squares = self.col_values**2 if len(self.col_values) else np.ones(len(self.positions))
+        squares = found.values**2 if len(found.values) else np.ones(len(found.positions))
         if len(self.position_weights):
-            squares = squares * self.position_weights[self.positions]
+            squares = squares * self.position_weights[found.positions]
         of = np.repeat(np.arange(self.n_attributes), counts)
         return np.bincount(of, squares, minlength=self.n_attributes).astype(np.float64)
-
-
-def _by_attribute(sequences: Sequences) -> tuple[Ints, Codes, Floats]:
-    """Return positions and values of each attribute: the matrix by columns."""
-    values = sequences.values
-    plain = not len(values)
-    data = np.ones(len(sequences.indices), dtype=np.int8) if plain else values
-    shape = (len(sequences.indptr) - 1, sequences.n_attributes)
-    matrix = sparse.csr_matrix((data, sequences.indices, sequences.indptr), shape=shape).tocsc()
-    starts, positions = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    return starts, positions, _NONE if plain else np.asarray(matrix.data, dtype=np.float64)

@@ -11,7 +11,7 @@ from graftwork.inference.chains import ChainShape, Codes
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.chains.sums import count_outputs
-from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.data import ChainData, Occurrences
 
 # A feature takes some forty bytes while learning.
 MOST_FEATURES = 2**27
@@ -123,14 +123,17 @@ def find_features(
             f"{data.n_attributes:,} attributes with {data.shape.n_outputs:,} outputs each would be "
             f'{every:,} features, which is too many; use candidates="observed".'
         )
-    shape, (counts, columns, sums, squares) = data.shape, _votes(data)
-    often = np.diff(data.col_starts) >= min_count
+    shape, places = data.shape, Occurrences.of(data.sequences)
+    counts, columns, sums, squares = _votes(data, places)
+    occurrences, totals = np.diff(places.starts), data.attribute_squares(places)
+    del places
+    often = occurrences >= min_count
     attributes = np.repeat(np.arange(len(counts)), counts)
     if not observed:
-        places = attributes * shape.n_outputs + shape.outputs(columns)
+        cells = attributes * shape.n_outputs + shape.outputs(columns)
         counts = np.full(len(counts), shape.n_outputs)
         columns = np.tile(shape.columns(np.arange(shape.n_outputs)), len(counts))
-        sums, squares = (_spread_out(v, places, len(columns)) for v in (sums, squares))
+        sums, squares = (_spread_out(v, cells, len(columns)) for v in (sums, squares))
         attributes = np.repeat(np.arange(len(counts)), counts)
     kept = often[attributes]
     attributes, columns, sums, squares = attributes[kept], columns[kept], sums[kept], squares[kept]
@@ -143,8 +146,7 @@ def find_features(
         columns.astype(np.int32),
         *(numbers for numbers, _, _ in found),
     )
-    totals = data.attribute_squares()
-    means = (totals / np.maximum(np.diff(data.col_starts), 1))[attributes]  # where not zero
+    means = (totals / np.maximum(occurrences, 1))[attributes]  # where not zero
     spread = _vote_spread(totals[attributes], means, squares)
     seen = Seen(
         np.concatenate([sums, *(s for _, s, _ in found)]),
@@ -154,12 +156,12 @@ def find_features(
     return features, seen
 
 
-def _votes(data: ChainData) -> tuple[Ints, Ints, Floats, Floats]:
+def _votes(data: ChainData, places: Occurrences) -> tuple[Ints, Ints, Floats, Floats]:
     """Return the outputs seen with each attribute: how many, in which columns, sums, squares."""
     counts = np.zeros(data.n_attributes, dtype=np.int64)
     nothing = np.zeros(0)
     given = (
-        data.col_starts, data.positions, data.col_values, data.position_weights,
+        places.starts, places.positions, places.values, data.position_weights,
         data.label_columns, data.pair_columns, data.shape.n_columns,
     )  # fmt: skip
     count_outputs(*given, counts, counts, np.zeros(0, dtype=np.int64), nothing, nothing)

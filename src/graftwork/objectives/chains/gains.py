@@ -7,6 +7,7 @@ import numpy as np
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.gains import move_gains, vote_gains
 from graftwork.kernels.threads import cut_evenly, run_chunks
+from graftwork.objectives.chains.data import Occurrences
 from graftwork.objectives.chains.likelihood import ChainPoint
 
 
@@ -32,17 +33,17 @@ def feature_gains(point: ChainPoint, lam: float, l2: float, chosen: Ints) -> Flo
     voting = chosen < features.n_votes
     own = chosen[voting]
     attributes, columns = features.attributes[own], features.columns[own]
-    _, marginals, _ = objective.infer(point.potentials)
+    marginals, places = objective.marginals(point.potentials), Occurrences.of(data.sequences)
     found = np.empty(len(own))
     wanted = seen[voting]
 
     def run(part: slice) -> None:
         vote_gains(
-            part.start, part.stop, attributes, columns, wanted, data.col_starts, data.positions,
-            data.col_values, marginals, data.position_weights, lam * total, l2 * total, found,
+            part.start, part.stop, attributes, columns, wanted, places.starts, places.positions,
+            places.values, marginals, data.position_weights, lam * total, l2 * total, found,
         )  # fmt: skip
 
-    costs = np.diff(data.col_starts)[attributes] + 1.0
+    costs = np.diff(places.starts)[attributes] + 1.0
     run_chunks(run, cut_evenly(costs, objective.n_threads), objective.n_threads)
     gains[voting] = found
     moving = chosen[~voting]

@@ -2,12 +2,15 @@
 
 One evaluation gives the gradient of every candidate feature, active or not: the expected value of
 each attribute with each output is one sparse product of attributes with the marginals of outputs.
+It is made block by block of sequences, so that only the marginals of one block are held.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,22 +20,27 @@ from graftwork.inference.chains import ChainShape, Codes, FeatureLayout, Feature
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.chains.sums import (
-    expected_features,
+    add_expected,
     fill_weights,
     keep_active,
     number_rows,
     spread_marginals,
 )
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
-from graftwork.objectives.chains.data import ChainData
+from graftwork.objectives.chains.data import ChainData, Occurrences
 from graftwork.objectives.chains.features import ChainFeatures, Seen, find_features
 
 # Chains are summed in parts of about this many positions (but not too many parts): a fixed cut, so
 # that sums do not depend on the number of threads.
 PART, MOST_PARTS = 4096, 64
+# A block has about as many positions as hold this many marginals (16 MiB, which stay in caches),
+# but at least this many positions.
+HELD, LEAST = 2**21, 1024
+# It is cut into about this many parts for threads, if there are as many positions as in PART.
+PARTS = 16
 # The solver's metric is this power of how often a feature is uncertain, with a little added.
 POWER, LITTLE = 0.6, 0.1
-# The probabilities of all outputs at all positions are held at once: 8 GiB at most.
+# The most probabilities of all outputs at all positions that `marginals` returns: 8 GiB.
 MOST_MARGINALS = 2**30
 
 
@@ -109,6 +117,63 @@ class Active:
         return Active(slots, starts, places, values)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Sequences that follow each other, whose marginals are held at the same time.
+
+    Attributes
+    ----------
+    sequences, positions : slice
+        Which ones.
+    starts : (sequences + 1,) int64
+        Where each starts, from the block's first position.
+    chains : list of int64 arrays
+        Their numbers in the block, in parts for threads.
+    attributes : int64
+        Those that occur.
+    places : Occurrences
+        Where each of these does in the block.
+    parts : list of slice
+        These attributes in parts for threads.
+    """
+
+    sequences: slice
+    positions: slice
+    starts: Ints
+    chains: list[Ints]
+    attributes: Ints
+    places: Occurrences
+    parts: list[slice]
+
+    @staticmethod
+    def of(sequences: Sequences, first: int, last: int, size: int, n_threads: int) -> Block:
+        """Return the sequences first:last as a block of a usual size of positions."""
+        begin, end = int(sequences.starts[first]), int(sequences.starts[last])
+        starts = sequences.starts[first : last + 1] - begin
+        every = Occurrences.of(sequences, begin, end)
+        there = np.flatnonzero(np.diff(every.starts))
+        places = replace(every, starts=np.append(every.starts[there], every.starts[-1]))
+        return Block(
+            slice(first, last),
+            slice(begin, end),
+            starts,
+            cut_chains(starts, min(PART, -(-size // PARTS))),
+            there,
+            places,
+            cut_evenly(np.diff(places.starts) + 1.0, n_threads),
+        )
+
+
+def cut_blocks(sequences: Sequences, n_columns: int, n_threads: int) -> list[Block]:
+    """Return all sequences in blocks."""
+    size = max(LEAST, HELD // n_columns)
+    bounds, starts = [0], sequences.starts
+    while bounds[-1] < sequences.n_sequences:
+        after = int(np.searchsorted(starts, starts[bounds[-1]] + size, side="right")) - 1
+        bounds.append(max(after, bounds[-1] + 1))
+    return [Block.of(sequences, *ends, size, n_threads) for ends in pairwise(bounds)]
+
+
 class ChainLikelihood:
     """The mean negative log-likelihood of the labels of a sequence, given its attributes, in nats.
 
@@ -128,26 +193,20 @@ class ChainLikelihood:
     def __init__(
         self, data: ChainData, features: ChainFeatures, seen: Seen, n_jobs: int | None = None
     ) -> None:
-        held = data.sequences.n_positions * data.shape.n_columns
-        if held > MOST_MARGINALS:
-            raise TooLargeError(
-                f"chains of order {data.shape.order} with {data.shape.n_labels} labels and "
-                f"{data.sequences.n_positions:,} positions need {held / 2**27:,.0f} GiB for "
-                "probabilities; use order=1, fewer labels or fewer sequences."
-            )
         data = data.without_zeros()
         self.data, self.features, self.seen = data, features, seen
         self.n_threads = count_threads(n_jobs)
         self.evaluations = 0
         self.total = max(data.total_weight, 1e-300)
-        self._chunks = cut_chains(data.sequences.starts)
-        self._columns = cut_evenly(np.diff(data.col_starts) + 1.0, self.n_threads)
+        self._blocks = cut_blocks(data.sequences, data.shape.n_columns, self.n_threads)
         self._positions = cut_evenly(np.diff(data.sequences.indptr) + 1.0, self.n_threads)
-        self._marginals = data.shape.lines(data.sequences.n_positions)
+        longest = max(
+            (block.positions.stop - block.positions.start for block in self._blocks), default=0
+        )
+        self._marginals = data.shape.lines(longest)
         self._active: Active | None = None
         self._rows: Rows | None = None
         self._chosen: Ints | None = None
-        self._sums = np.zeros(0)
         self._metric = np.zeros(0)
         self._next_metric = 0
 
@@ -158,88 +217,134 @@ class ChainLikelihood:
     def at(self, potentials: FeatureWeights, warm: object = None) -> ChainPoint:
         """Return the loss evaluated there, with the gradient of every candidate."""
         self.evaluations += 1
-        log_partitions, marginals, sums = self.infer(potentials)
-        weights = self.data.weights
+        data, features = self.data, self.features
+        due = self.evaluations >= self._next_metric
+        gradients = np.zeros(features.size)
+        outputs, uncertain = np.zeros(data.shape.n_columns), np.zeros(data.shape.n_columns)
+        variances = np.zeros(features.size if due else 0)
+
+        def use(block: Block, marginals: Floats) -> None:
+            self._add_expected(block, marginals, block.places.values, gradients)
+            if data.shape.order == 2:
+                outputs[:] += marginals.sum(axis=0)
+            if due:
+                spread_marginals(data.position_weights[block.positions], marginals)
+                self._add_expected(block, marginals, block.places.values**2, variances)
+                uncertain[:] += marginals.sum(axis=0)
+
+        log_partitions, sums = self.infer(potentials, use)
+        self._set_moves(gradients, outputs, sums)
+        if due:
+            positions = data.position_weights.sum() or data.sequences.n_positions
+            share = uncertain[: data.shape.n_labels].sum() / max(positions, 1e-300)
+            self._set_moves(variances, uncertain, share * sums)
+            squares = np.maximum(self.seen.squares, 1e-300)
+            self._metric = squares * (variances / squares + LITTLE) ** POWER / self.total
+            self._next_metric = max(1, 2 * self.evaluations)
+        weights = data.weights
         mean = weights @ log_partitions if len(weights) else log_partitions.sum()
         found = self.seen.sums[potentials.layout.features]
         value = float(mean - found @ potentials.weights) / self.total
-        gradients = self._expected(marginals, sums, self.data.col_values)
         gradients -= self.seen.sums
         gradients /= self.total
         return ChainPoint(self, potentials, value, gradients)
 
-    def infer(self, potentials: FeatureWeights) -> tuple[Floats, Floats, Floats]:
-        """Return log-partition functions, marginals of outputs and expected moves.
+    def infer(
+        self, potentials: FeatureWeights, use: Callable[[Block, Floats], None]
+    ) -> tuple[Floats, Floats]:
+        """Return log-partition functions and expected moves.
 
-        The marginals lie in an array that the next call fills anew.
+        ``use`` is called with each block and its marginals of outputs, in an array that the next
+        block fills anew.
         """
-        data, marginals, chosen = self.data, self._marginals, potentials.layout.features
+        data, chosen = self.data, potentials.layout.features
         known = self._rows if chosen is self._chosen else None
         rows = Rows.of(self.features, chosen, potentials.weights, known)
         self._rows, self._chosen = rows, chosen
-        sequences, shape = data.sequences, data.shape
+        sequences = data.sequences
         log_partitions = np.zeros(sequences.n_sequences)  # that of an empty chain is log 1
         if self._active is None or not np.array_equal(self._active.slots, rows.slots):
+            self._active = None  # before the next one takes as much memory
             self._active = Active.of(sequences, rows.slots, self._positions, self.n_threads)
-        active = self._active
+        total = np.zeros_like(rows.moves)
+        for block in self._blocks:
+            marginals = self._marginals[: block.positions.stop - block.positions.start]
+            total += self._infer_block(block, rows, self._active, marginals, log_partitions)
+            use(block, marginals)
+        return log_partitions, total
+
+    def _infer_block(
+        self, block: Block, rows: Rows, active: Active, marginals: Floats, log_partitions: Floats
+    ) -> Floats:
+        """Fill the marginals of a block and its log-partition functions; return expected moves."""
+        shape, weights = self.data.shape, self.data.weights[block.sequences]
+        indptr = active.starts[block.positions.start : block.positions.stop + 1]
+        found = log_partitions[block.sequences]
 
         def run(part: Ints) -> Floats:
             sums = np.zeros_like(rows.moves)
             infer_chains(
-                shape.order, shape.n_labels, part, sequences.starts, data.weights, active.starts,
-                active.places, active.values, rows.rows, rows.pairs, rows.moves, marginals, sums,
-                log_partitions, True,
+                shape.order, shape.n_labels, part, block.starts, weights, indptr, active.places,
+                active.values, rows.rows, rows.pairs, rows.moves, marginals, sums, found, True,
             )  # fmt: skip
             return sums
 
-        self._sums = np.sum(run_chunks(run, self._chunks, self.n_threads), axis=0)
-        return log_partitions, marginals, self._sums
+        parts = run_chunks(run, block.chains, self.n_threads)
+        return np.sum(parts, axis=0) if parts else np.zeros_like(rows.moves)
+
+    def marginals(self, potentials: FeatureWeights) -> Floats:
+        """Return the marginals of outputs at all positions, (positions, columns), weighted."""
+        data = self.data
+        held = data.sequences.n_positions * data.shape.n_columns
+        if held > MOST_MARGINALS:
+            raise TooLargeError(
+                f"gains of features, for chains of order {data.shape.order} with "
+                f"{data.shape.n_labels} labels and {data.sequences.n_positions:,} positions, need "
+                f"{held / 2**27:,.0f} GiB for probabilities; use another method, order=1, fewer "
+                "labels or fewer sequences."
+            )
+        every = data.shape.lines(data.sequences.n_positions)
+
+        def use(block: Block, marginals: Floats) -> None:
+            every[block.positions] = marginals
+
+        self.infer(potentials, use)
+        return every
 
     def metric(self) -> Floats:
         """Return a rough curvature of every feature, for solvers.
 
-        It grows with the number of occurrences where the feature is uncertain, at a point not long
-        ago: it is made anew when there are twice as many evaluations.
+        It grows with the number of occurrences where the feature is uncertain: its variance as if
+        positions were independent, moves being as uncertain as labels are on average. It is that at
+        a point not long ago: `at` makes it anew when there are twice as many evaluations.
         """
-        if self.evaluations >= self._next_metric:
-            self._next_metric = max(1, 2 * self.evaluations)
-            squares = np.maximum(self.seen.squares, 1e-300)
-            spread = self._spread() / squares
-            self._metric = squares * (spread + LITTLE) ** POWER / self.total
         return self._metric
 
-    def _spread(self) -> Floats:
-        """Return the variance of every feature at the last point, as if positions were independent.
-
-        Moves are as uncertain as labels are on average. The marginals are written over.
-        """
-        data, marginals = self.data, self._marginals
-        total = spread_marginals(data.shape.n_labels, data.position_weights, marginals)
-        positions = data.position_weights.sum() or data.sequences.n_positions
-        values = data.col_values * data.col_values
-        return self._expected(marginals, self._sums * (total / max(positions, 1e-300)), values)
-
-    def _expected(self, marginals: Floats, sums: Floats, values: Floats) -> Floats:
-        """Return the expected value of every feature, summed over the sequences."""
-        data, features = self.data, self.features
-        shape = features.shape
-        out = np.empty(features.size)
+    def _add_expected(
+        self, block: Block, marginals: Floats, values: Floats, expected: Floats
+    ) -> None:
+        """Add the expected values of the features of attributes in a block."""
+        features, places = self.features, block.places
 
         def run(part: slice) -> None:
-            expected_features(
-                shape.n_columns, part.start, part.stop, data.col_starts, data.positions,
-                values, marginals.ravel(), features.starts, features.columns, out,
+            add_expected(
+                features.shape.n_columns, part.start, part.stop, block.attributes, places.starts,
+                places.positions, values, marginals.ravel(), features.starts, features.columns,
+                expected,
             )  # fmt: skip
 
-        run_chunks(run, self._columns, self.n_threads)
-        k, reach, n_votes = shape.n_labels, shape.reach, features.n_votes
-        if shape.order == 1:
+        run_chunks(run, block.parts, self.n_threads)
+
+    def _set_moves(self, expected: Floats, outputs: Floats, sums: Floats) -> None:
+        """Fill the expected values of the features of moves, from those of outputs and moves."""
+        features = self.features
+        k, reach, n_votes = features.shape.n_labels, features.shape.reach, features.n_votes
+        if features.shape.order == 1:
             pairs = sums[:k, 0, :k]
         else:
-            pairs = marginals[:, reach:].sum(axis=0).reshape(k, reach)[:, :k]
-        out[n_votes : n_votes + len(features.pairs)] = pairs.ravel()[features.pairs]
-        out[n_votes + len(features.pairs) :] = sums[:k, :, :k].ravel()[features.triples]
-        return out
+            pairs = outputs[reach:].reshape(k, reach)[:, :k]
+        expected[n_votes : n_votes + len(features.pairs)] = pairs.ravel()[features.pairs]
+        expected[n_votes + len(features.pairs) :] = sums[:k, :, :k].ravel()[features.triples]
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +387,7 @@ def compile_kernels(shape: ChainShape) -> None:
     objective.metric()
 
 
-def cut_chains(starts: Ints) -> list[Ints]:
+def cut_chains(starts: Ints, part: int = PART) -> list[Ints]:
     """Return the chains by length, in parts of about equal numbers of positions.
 
     Empty chains are left out: there is nothing to compute for them. Parts do not depend on the
@@ -293,9 +398,11 @@ def cut_chains(starts: Ints) -> list[Ints]:
     >>> cut_chains(np.array([0, 3000, 7000, 7000, 10000]))
     [array([0, 3]), array([1])]
     """
-    lengths = np.diff(starts)
-    chains = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
+    lengths = starts[1:] - starts[:-1]
+    chains = lengths.argsort(kind="stable")[np.count_nonzero(lengths == 0) :]
+    if starts[-1] < 2 * part:
+        return [chains] if len(chains) else []
     ends = np.cumsum(lengths[chains])
-    count = int(np.clip(starts[-1] // PART, 1, min(MOST_PARTS, len(chains))))
+    count = int(np.clip(starts[-1] // part, 1, min(MOST_PARTS, len(chains))))
     cuts = np.searchsorted(ends, starts[-1] * np.arange(1, count) / count) + 1
     return [part for part in np.split(chains, np.unique(cuts)) if len(part)]
