@@ -10,7 +10,7 @@ class _Readable:
 
     def __init__(self, *args: object) -> None:
         said = (readable(each) if isinstance(each, str) else each for each in args)
-        super().__init__(*said)  # type: ignore[call-arg]
+        super().__init__(*said)
 
 
 class GraftworkError(_Readable, Exception):
