@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graftwork.inference.layout import Floats
+from graftwork.penalties.group import GroupL1
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.solution import Solution
 
@@ -113,7 +114,7 @@ def _downhill(problem: Composite, current: Solution) -> tuple[Floats, Floats]:
 def _movable(problem: Composite, weights: Floats, vector: Floats) -> Floats:
     """Return what of a vector may move smoothly: no part of a table that is best at zero."""
     blocks, penalty = problem.blocks, problem.penalty
-    if blocks.parts is None:
+    if blocks.parts is None or not isinstance(penalty, GroupL1):
         return vector
     _, idle = penalty.pull(blocks, weights)
     return blocks.times(vector, np.where(idle, 0.0, 1.0))
@@ -153,7 +154,7 @@ def _hessian(problem: Composite, current: Solution) -> Floats | None:
 def _bend(problem: Composite, weights: Floats, orthant: Floats) -> Floats:
     """Return the curvature, a matrix, of parabolas that touch the penalty and lie above it."""
     blocks, penalty = problem.blocks, problem.penalty
-    if blocks.parts is not None:
+    if blocks.parts is not None and isinstance(penalty, GroupL1):
         pull, idle = penalty.pull(blocks, weights)
         factors, rows = np.where(idle, 0.0, pull - HELD), np.eye(len(weights))
         return np.array([blocks.times(row, factors) for row in rows]) + HELD * rows
