@@ -237,6 +237,20 @@ def test_what_ends_within_its_grace_leaves_no_alarm_behind(monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
+def test_an_interrupt_that_waits_when_an_action_ends_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr("graftwork.cli.interrupts._is_delicate", lambda frame: True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            interrupts.finishing = True
+            assert (
+                interrupts.attempt(lambda: signal.raise_signal(signal.SIGINT) or "done") == "done"
+            )
+            assert interrupts.late
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_that_compiled_code_turns_into_another_error_is_one_all_the_same():
     def picture():
         try:

@@ -30,7 +30,7 @@ def test_an_unseen_state_counts_as_a_missing_cell(net):
     wanted = net.model_.score(gaps, missing="available-case")
     assert net.model_.score(rows, missing="available-case", unseen="ignore") == wanted
     assert net.score(rows, unseen="ignore") == wanted
-    with pytest.raises(DataError, match="unseen is 'drop'"):
+    with pytest.raises(DataError, match="unseen='drop' is not known"):
         net.score(rows, unseen="drop")
     with pytest.raises(DataError, match="for rows in memory"):
         net.score(gw.scan(rows), unseen="ignore")

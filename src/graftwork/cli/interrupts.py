@@ -119,6 +119,7 @@ class Interrupts:
             self.finishing = True
             if self._alarm_before is not None:
                 signal.setitimer(signal.ITIMER_REAL, 0)  # the grace is that of the action only
+            self.late |= self._waiting  # an interrupt that waited for the end of delicate code
 
     def _hurry(self) -> None:
         """Raise an interrupt again when its grace is over; where that cannot be, at once."""
