@@ -21,8 +21,7 @@ SPEC = FitSpec.of({"n_jobs": 1})
 
 def fitted(table, pairs):
     near = gw.PairwiseMRF(dict(zip(table.names, table.states, strict=True)))
-    [fit] = fit_edges(SPEC, table, np.array(pairs), near, np.random.default_rng(0))
-    return fit
+    return fit_edges(SPEC, table, np.array(pairs), near, np.random.default_rng(0))
 
 
 def cycle(seed, rows, states=3):
@@ -98,7 +97,7 @@ def test_the_variance_of_a_sum_is_the_sandwich():
     factor = small_sample_factors(fit).mean()
     assert found / factor == pytest.approx(wanted @ covariance @ wanted, rel=1e-3)
     # Of single pairs: the Hessian is restricted to what is at their two variables.
-    estimates = Estimates.of([fit], np.array(PAIRS), shared)
+    estimates = Estimates.of(fit, np.array(PAIRS), shared)
     for e in range(4):
         part = slice(8 + 4 * e, 12 + 4 * e)
         near = estimates.robust[e] / small_sample_factors(fit)[list(PAIRS[e])].max()
@@ -115,7 +114,7 @@ def test_two_binary_variables_are_odds_ratios():
         tables.append(Table(("a", "b"), ((0, 1), (0, 1)), rows))
     fits = [fitted(table, [(0, 1)]) for table in tables]
     shared = SharedStates.of([fit.sample for fit in fits])
-    groups = [Estimates.of([fit], np.array([[0, 1]]), shared) for fit in fits]
+    groups = [Estimates.of(fit, np.array([[0, 1]]), shared) for fit in fits]
     logs = [np.log(c[0, 0] * c[1, 1] / (c[0, 1] * c[1, 0])) for c in counts]
     variances = [(1.0 / c).sum() for c in counts]
     assert groups[0].values[0][0] == pytest.approx(logs[0] / 2, rel=0.02)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.errors import DataError
+from graftwork.errors import DataError, ParameterError
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_an_unseen_state_counts_as_a_missing_cell(net):
     wanted = net.model_.score(gaps, missing="available-case")
     assert net.model_.score(rows, missing="available-case", unseen="ignore") == wanted
     assert net.score(rows, unseen="ignore") == wanted
-    with pytest.raises(DataError, match="unseen='drop' is not known"):
+    with pytest.raises(ParameterError, match="unseen='drop' is not known"):
         net.score(rows, unseen="drop")
     with pytest.raises(DataError, match="for rows in memory"):
         net.score(gw.scan(rows), unseen="ignore")

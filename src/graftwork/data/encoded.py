@@ -148,6 +148,24 @@ class EncodedRows:
         start = int(self.cards[:i].sum())
         return np.vstack([rows, self.frequencies[start : start + s]])
 
+    def in_copies(self, times: int) -> EncodedRows:
+        """Return the sample with each row that lacks cells so often, each as much lighter.
+
+        Examples
+        --------
+        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 2]])
+        >>> twice = prepare(table, missing=True).in_copies(2)
+        >>> twice.codes, twice.weights
+        (array([[0, 1, 2, 2]], dtype=uint8), array([1. , 1. , 0.5, 0.5]))
+        """
+        counts = self.counts
+        lacking = (counts.codes >= self.cards[:, None]).any(axis=0)
+        each = np.where(lacking, times, 1)
+        places = np.repeat(np.arange(len(each)), each)
+        weights = 1.0 / each if counts.weights is None else counts.weights / each
+        squares = None if counts.squares is None else (counts.squares / each)[places]
+        return self.with_rows(np.take(counts.codes, places, axis=1), weights[places], squares)
+
     def with_drawn(self, states: NDArray[np.integer]) -> EncodedRows:
         """Return the sample with states in place of its missing cells, which stay known as such.
 
@@ -178,6 +196,25 @@ class EncodedRows:
         )
         codes, weights, squares = _merge_rows(drawn.codes, counts.weights, counts.squares)
         return replace(self, codes=codes, weights=weights, counts=drawn, squares=squares)
+
+    def with_rows(
+        self,
+        codes: NDArray[np.unsignedinteger],
+        weights: Floats | None,
+        squares: Floats | None = None,
+    ) -> EncodedRows:
+        """Return the sample with other rows, in the same codes, none of them merged."""
+        counts = PairCounts(
+            codes,
+            self.cards,
+            weights,
+            self.counts.n_threads,
+            extended=self.extended,
+            squares=squares,
+        )
+        return replace(
+            self, codes=counts.codes, weights=weights, counts=counts, parts=None, squares=squares
+        )
 
 
 def prepare(

@@ -45,6 +45,7 @@ from graftwork.models.gaps import Gaps
 from graftwork.models.observed import Fitted
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import DrawnFrom, Evidence
+from graftwork.testing.lost import NOTHING_LOST, Lost
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")
@@ -183,7 +184,7 @@ def fit(
     keep, jobs = bool(spec.unary), spec.n_jobs
     draws = spec.missing in ("available-case", "impute")
     sample = prepare_rows(table, keep_all_states=keep, missing=draws, n_jobs=jobs)
-    budget = spec.budget
+    budget, lost = spec.budget, NOTHING_LOST
     if draws:
         begun = time.monotonic()
         found = replace(found, frequencies=frequencies_of(sample))
@@ -207,7 +208,9 @@ def fit(
         if drawn.stopped is not None:
             return drawn.stopped
         found = replace(found, drawn=not sample.complete)
-        sample, near = drawn.sample, drawn.near
+        check = check and sample.complete
+        sample, near, lost = drawn.sample, drawn.near, drawn.lost
+        found = replace(found, draws=lost.count, lost=lost.median)
         if spec.missing == "impute":
             table = completed(table, sample)
             sample = prepare_rows(table, keep_all_states=keep, n_jobs=jobs)
@@ -224,6 +227,7 @@ def fit(
         check,
         near,
         calibrated=calibrated,
+        lost=lost,
     )
     if not learned.interrupted:
         learned.warn()
@@ -253,6 +257,7 @@ def fit_rows(
     near: PairwiseMRF | None = None,
     rounds: int | None = None,
     calibrated: bool = False,
+    lost: Lost = NOTHING_LOST,
 ) -> Fit:
     """Return the network of rows that are prepared; `fit` is for all others.
 
@@ -271,6 +276,8 @@ def fit_rows(
         draw cells with need not.
     calibrated : bool
         As of `fit`; such a network also keeps the counts of its rows.
+    lost : Lost
+        What missing cells take from its tests.
     """
     check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
     tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
@@ -279,7 +286,7 @@ def fit_rows(
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
     learning = Learning(
-        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds
+        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds, lost
     )
     began = time.monotonic()
     learned = learning.run()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from graftwork.data import Table
+from graftwork.data.encode import are_whole
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.encoded_parts import completed_parts, decoded, with_drawn_parts
 from graftwork.data.missing import missing_cells
@@ -20,8 +21,12 @@ from graftwork.grafting import Problem
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.some_rows import some_rows
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
+from graftwork.testing.contrasts import Contrasts, frequent_states
+from graftwork.testing.lost import NOTHING_LOST, Lost
+from graftwork.testing.rows import FittedRows
 
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit
@@ -38,6 +43,13 @@ STAGES = 2
 DRAWS = 3
 # Accuracy of the weights that cells are drawn with: the noise of drawing is far larger.
 ACCURACY = 1e-3
+# The least false discovery rate of the networks that cells are drawn from: a pair that the tests
+# of a single draw leave out there would have to be found in cells that were drawn without it.
+DRAWN_FDR = 0.3
+# Rows that lack cells are drawn so often for the network itself, and so often, about so many of
+# them, to see what its tests lack. (A power of two: shares of weights are then exact.)
+COPIES = 4
+KEPT, SOME_ROWS = 4, 2048
 # A row that counts for many is drawn for so many, at most.
 MOST_COPIES = 20
 
@@ -53,11 +65,14 @@ class Drawn:
         The last network that cells were drawn with.
     stopped : Fit or None
         After an interrupt: the last network that was learned on the way.
+    lost : Lost
+        What the missing cells take from tests that take drawn cells for observed ones.
     """
 
     sample: EncodedRows
     near: PairwiseMRF | None = None
     stopped: Fit | None = None
+    lost: Lost = NOTHING_LOST
 
 
 def draw_missing(
@@ -98,11 +113,11 @@ def draw_missing(
     try:
         for stage in range(STAGES):
             drawing.learn(stage)
+        return Drawn(drawing.drawn, drawing.near, lost=drawing.lost())
     except KeyboardInterrupt:
         if drawing.last is None:
             raise
         return Drawn(drawing.drawn, stopped=replace(drawing.last, interrupted=True))
-    return Drawn(drawing.drawn, drawing.near)
 
 
 class _Drawing:
@@ -126,8 +141,13 @@ class _Drawing:
         self._table, self._sample, self._found, self._rng = table, sample, found, rng
         self._fit_rows = fit_rows
         self._begun = time.monotonic()
+        # How often each row that lacks cells is drawn: where rows are in parts, or a criterion may
+        # deal them out, once.
+        self._copies = 1
+        self._most_copies = COPIES if spec.tests and sample.parts is None else 1
         self.drawn, self.near = sample, near
         self.last: Fit | None = None
+        self._drawn_from: Potentials | None = None
 
     def learn(self, stage: int) -> None:
         """Learn edges, and draw cells with them.
@@ -137,18 +157,32 @@ class _Drawing:
         fresh = False
         if stage or self.near is None:
             found = replace(self._found, drawn=self.drawn is not self._sample)
-            spec = self._spec.with_seconds(self._left(stage))
+            spec = replace(
+                self._spec.with_seconds(self._left(stage)), fdr=max(self._spec.fdr, DRAWN_FDR)
+            )
             fit = self._fit_rows(spec, self._table, self.drawn, found, self.near, stage)
             self.last, self.near, fresh = fit, fit.model, fit.refitted
             if fit.interrupted:
                 raise KeyboardInterrupt
-        potentials = carry_over(self.near, self._table, self._sample)
+        sample = self._sample
+        potentials = carry_over(self.near, self._table, sample)
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
-            self.drawn = _drawn(self._sample, potentials, self._rng)
+            if self._most_copies > 1 and (stage, draw) == (STAGES - 1, DRAWS - 1):
+                self._copies = self._most_copies
+                sample = sample.in_copies(self._copies)
+            self.drawn, self._drawn_from = _drawn(sample, potentials, self._rng), potentials
             if self._left(stage) == 0:
                 break
+
+    def lost(self) -> Lost:
+        """Return what the missing cells take from the tests of edges that they were drawn with."""
+        if not self._spec.tests or self._drawn_from is None:
+            return NOTHING_LOST
+        curved = None if self.drawn.scores is None else frozenset[tuple[int, int]]()
+        contrasts = frequent_states(self.drawn, curved)
+        return lost_in(self._spec, self.drawn, self._drawn_from, contrasts, self._copies, self._rng)
 
     def _left(self, stage: int) -> float | None:
         """Return the seconds left for a stage: all stages and the final fit have the same share."""
@@ -190,7 +224,51 @@ def completed(table: Rows, sample: EncodedRows) -> Rows:
         return completed_parts(table, sample)
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
     weights, squares = sample.counts.weights, sample.counts.squares
+    if squares is None and weights is not None and not are_whole(weights):
+        squares = weights  # copies of rows: parts of a row count as such, and are no survey weights
     return Table(table.names, tuple(states), decoded(sample), weights, table.ordered, (), squares)
+
+
+def lost_in(
+    spec: FitSpec,
+    drawn: EncodedRows,
+    potentials: Potentials,
+    contrasts: Contrasts,
+    copies: int,
+    rng: np.random.Generator,
+) -> Lost:
+    """Return what missing cells take from the tests of edges, as some of the rows tell.
+
+    Parameters
+    ----------
+    drawn : EncodedRows
+        The sample, its cells drawn from these potentials.
+    copies : int
+        How often each row was drawn.
+    """
+    if drawn.parts is None:
+        codes, weights = drawn.counts.codes, drawn.counts.weights
+        if codes.shape[1] > SOME_ROWS:
+            some = np.sort(rng.choice(codes.shape[1], SOME_ROWS, replace=False))
+            codes, weights = (
+                codes[:, some],
+                np.ones(SOME_ROWS) if weights is None else weights[some],
+            )
+            weights = weights * (drawn.total_weight / weights.sum())
+    else:
+        found = some_rows(drawn, SOME_ROWS)
+        assert found is not None
+        codes, weights = found.codes, found.weights
+        assert weights is not None
+        weights = weights * (drawn.total_weight / weights.sum())
+    cards, draws = drawn.cards[:, None], []
+    for _ in range(KEPT):
+        states = impute(potentials, codes, rng)
+        cells = np.where(codes < cards, codes, states + (spec.missing != "impute") * cards)
+        own = drawn.with_rows(cells.astype(codes.dtype), weights)
+        point = PseudoLikelihood(own, spec.n_jobs).at(potentials)
+        draws.append(FittedRows.of(point, contrasts))
+    return Lost.of(draws, copies)
 
 
 def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:

@@ -43,6 +43,7 @@ from graftwork.selection.criteria.adaptive import Adaptive
 from graftwork.selection.folds import Fold, Folder
 from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
+from graftwork.testing.lost import NOTHING_LOST, Lost
 
 # The share of rows that are dropped to see how far the edges depend on single ones. That is tried
 # where more than a few of the edges, by their number, came or went in the end, and where learning
@@ -121,6 +122,8 @@ class Learning:
         The network of almost the same rows, from which the search begins.
     rounds : int, optional
         How often all pairs are tested; default until all tests agree.
+    lost : Lost
+        What missing cells take from the tests.
     """
 
     spec: FitSpec
@@ -134,6 +137,7 @@ class Learning:
     check: bool = False
     near: PairwiseMRF | None = None
     rounds: int | None = None
+    lost: Lost = NOTHING_LOST
 
     @property
     def options(self) -> dict[str, Any]:
@@ -197,6 +201,7 @@ class Learning:
             drawn_from=self.drawn_from,
             start=None if near is None else carry_over(near, self.table, self.sample),
             rounds=self.rounds,
+            lost=self.lost,
             some_rows=self._some_rows if self.sample.complete else None,
             **self.options,
         )

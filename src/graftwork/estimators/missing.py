@@ -48,6 +48,11 @@ class MissingCells:
         "available-case" or "impute".
     drawn : bool
         Whether states were drawn in place of missing cells; not so after an early interrupt.
+    draws : int
+        Over how many draws of their states the network's weights are averaged.
+    lost : float or None
+        The share of the information about an edge that is missing, compared with that if the drawn
+        cells were observed: the median edge's. None if no edges were tested.
     """
 
     policy: str
@@ -56,6 +61,8 @@ class MissingCells:
     of_rows: int
     frequencies: tuple[Floats, ...] = ()
     drawn: bool = False
+    draws: int = 0
+    lost: float | None = None
 
     def __repr__(self) -> str:
         return (

@@ -160,7 +160,7 @@ class _Comparing:
         learned = [(overall, rows.whole), *zip(networks.values(), rows.tables, strict=True)]
         self._curved = curved_in(learned, rows.names)
         rng = np.random.default_rng(0)
-        self._fits: list[list[GroupFit]] = [
+        self._fits: list[GroupFit] = [
             fit_edges(spec, table, self._edges, net.model_, rng, curved=self._curved)
             for table, net in zip(rows.tables, networks.values(), strict=True)
         ]
@@ -205,8 +205,8 @@ class _Comparing:
         sums = own.values.sum(axis=1)
         variances = np.array(
             [
-                spread_of_sum(fits[-1], pairs, shared, directions)
-                for fits, directions in zip(self._fits, own.directions, strict=True)
+                spread_of_sum(fit, pairs, shared, directions)
+                for fit, directions in zip(self._fits, own.directions, strict=True)
             ]
         )
         if len(pairs):
@@ -225,8 +225,7 @@ class _Comparing:
         joined = replace(tables[0], codes=codes, weights=weights, squares=squares)
         rng = np.random.default_rng(0)
         near = self._overall.model_
-        fits = fit_edges(self._spec, joined, self._edges, near, rng, curved=self._curved)
-        whole = fits[-1]
+        whole = fit_edges(self._spec, joined, self._edges, near, rng, curved=self._curved)
         near = to_model(whole.table, whole.sample, whole.potentials)
         permuting = make_permuting(
             self._spec,

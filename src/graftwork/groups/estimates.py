@@ -10,14 +10,14 @@ in some network.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from graftwork.data import Table
 from graftwork.data.encoded import EncodedRows, prepare
-from graftwork.estimators.imputing import DRAWS, completed
+from graftwork.estimators.imputing import COPIES, DRAWS, completed, lost_in
 from graftwork.estimators.missing import read_rows
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
@@ -37,6 +37,7 @@ from graftwork.solvers import Solution
 from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, all_states
 from graftwork.testing.edge_tests import EdgeTests, most_scale
 from graftwork.testing.hessian import Parameters
+from graftwork.testing.lost import NOTHING_LOST, Lost
 from graftwork.testing.newton import Curvature, newton
 from graftwork.testing.profiles import variations
 from graftwork.testing.rows import FittedRows
@@ -50,10 +51,6 @@ MOST_ROWS = 20_000
 #: With a share h of as many parameters as rows, covariances are too small by (1 - h) to this power:
 #: 2 as in jackknife (HC3) covariances, one more because estimates are too large by as much.
 POWER, MOST_SHARE = 3, 0.5
-#: So many draws of missing cells are kept.
-KEPT = 6
-#: The largest share of information that may be missing.
-MOST_LOST = 0.8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +68,8 @@ class GroupFit:
     solution : Solution
     curved : frozenset of pairs
         Of pairs of ordered variables, only these have whole tables.
+    lost : Lost
+        What missing cells take from the precision.
     """
 
     table: Table
@@ -78,6 +77,7 @@ class GroupFit:
     problem: Problem
     solution: Solution
     curved: Curved
+    lost: Lost = NOTHING_LOST
 
     @property
     def potentials(self) -> Potentials:
@@ -101,12 +101,12 @@ class GroupFit:
         ]
 
 
-def shared_between(groups: Sequence[list[GroupFit]]) -> SharedStates:
+def shared_between(fits: Sequence[GroupFit]) -> SharedStates:
     """Return what can be compared between the fits of some groups."""
-    last = [fits[-1] for fits in groups]
-    order = last[0].table.ordered
+    first = fits[0]
+    order = first.table.ordered
     degree = 1 if order is None else order.degree
-    return SharedStates.of([fit.sample for fit in last], last[0].scores, degree, last[0].curved)
+    return SharedStates.of([fit.sample for fit in fits], first.scores, degree, first.curved)
 
 
 def fit_edges(
@@ -117,12 +117,11 @@ def fit_edges(
     rng: np.random.Generator,
     accuracy: float = ACCURACY,
     curved: Curved = frozenset(),
-) -> list[GroupFit]:
+) -> GroupFit:
     """Return given edges fitted to some rows, without the sparsity penalty.
 
     Edges at variables that do not vary in these rows are left out. Missing cells that are to be
-    drawn are drawn from this network, in turns with its weights: then there are several fits, each
-    to other draws. Otherwise there is one.
+    drawn are drawn from this network, in turns with its weights, and several times for the last.
 
     Parameters
     ----------
@@ -135,22 +134,25 @@ def fit_edges(
     """
     table, _ = read_rows(spec, rows, None)
     assert isinstance(table, Table)
-    drawn = spec.missing in ("available-case", "impute")
-    sample = prepare(table, missing=drawn, n_jobs=spec.n_jobs)
+    draws = spec.missing in ("available-case", "impute")
+    sample = prepare(table, missing=draws, n_jobs=spec.n_jobs)
     start = _start(carry_over(near, table, sample), sample, pairs)
     if sample.complete:
-        return [_fitted(spec, table, sample, start, accuracy, curved)]
-    fits = []
-    for _ in range(DRAWS + KEPT):
-        cells = impute(start, sample.counts.codes, rng)
-        own = sample.with_drawn(cells)
-        names = table
+        return _fitted(spec, table, sample, start, accuracy, curved)
+
+    def fitted(cells: EncodedRows, accuracy: float) -> tuple[EncodedRows, GroupFit]:
+        drawn = cells.with_drawn(impute(start, cells.counts.codes, rng))
+        names, own = table, drawn
         if spec.missing == "impute":
-            names = completed(table, own)
+            names = completed(table, drawn)
             own = prepare(names, n_jobs=spec.n_jobs)
-        fits.append(_fitted(spec, names, own, start, accuracy, curved))
-        start = fits[-1].potentials
-    return fits[DRAWS:]
+        return drawn, _fitted(spec, names, own, start, accuracy, curved)
+
+    for _ in range(DRAWS):
+        start = fitted(sample, LEAST_ACCURACY)[1].potentials
+    drawn, fit = fitted(sample.in_copies(COPIES), accuracy)
+    lost = lost_in(spec, drawn, start, all_states(drawn, curved), COPIES, rng)
+    return replace(fit, lost=lost)
 
 
 def _start(near: Potentials, sample: EncodedRows, pairs: Ints) -> Potentials:
@@ -191,7 +193,7 @@ class Estimates:
     robust : list of (df, df) float64
         Their robust covariance; as ``spreads`` where it was not asked for.
     added : (pairs,) float64
-        What draws of missing cells have added to the covariances, as a share.
+        What missing cells have added to the covariances, as a share.
     most : float
         The largest scale of a test (see `edge_tests.most_scale`).
     """
@@ -203,57 +205,14 @@ class Estimates:
     most: float
 
     @staticmethod
-    def of(
-        fits: list[GroupFit], pairs: Ints, shared: SharedStates, *, robust: bool = True
-    ) -> Estimates:
-        """Return the estimates of pairs that are edges of a fit, or of several to other draws.
+    def of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool = True) -> Estimates:
+        """Return the estimates of pairs that are edges of a fit.
 
         Parameters
         ----------
         robust : bool
             Whether robust covariances are wanted.
         """
-        found = [Estimates._of(fit, pairs, shared, robust=robust) for fit in fits]
-        return found[0] if len(found) == 1 else Estimates.joined(found)
-
-    @staticmethod
-    def joined(draws: list[Estimates]) -> Estimates:
-        """Return estimates from several draws of missing cells as one, by Rubin's rules.
-
-        What draws differ by, as a share of the covariances, is the share of information that is
-        missing: half of the pair's own (from few draws it is rough), half of the mean of all pairs.
-        The draws take the weights for known, so that this share lacks from the precision. Each
-        begins at the weights of the one before, which it keeps that share of: so their mean varies
-        more than that of as many independent draws.
-
-        References
-        ----------
-        Li, Raghunathan and Rubin (1991), Large-sample significance levels from multiply imputed
-        data, Journal of the American Statistical Association.
-        """
-        count, n_pairs = len(draws), len(draws[0].values)
-        values, shares = [], np.zeros(n_pairs)
-        means = [
-            [np.mean([getattr(each, name)[k] for each in draws], axis=0) for k in range(n_pairs)]
-            for name in ("spreads", "robust")
-        ]
-        for k in range(n_pairs):
-            own = np.array([each.values[k] for each in draws])
-            values.append(own.mean(axis=0))
-            away = own - values[-1]
-            between = away.T @ away / (count - 1)
-            product = np.linalg.solve(means[0][k], between)
-            shares[k] = float(np.trace(product)) / len(product)
-        lost = np.minimum(0.5 * (shares + shares.mean()) if n_pairs else shares, MOST_LOST)
-        shares = lost / (1.0 - lost) + lost / (1.0 - lost) ** 2 / count
-        spreads, robust = (
-            [(1.0 + share) * each for share, each in zip(shares.tolist(), some, strict=True)]
-            for some in means
-        )
-        return Estimates(values, spreads, robust, shares, draws[0].most)
-
-    @staticmethod
-    def _of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool) -> Estimates:
         contrasts = _contrasts(fit, shared)
         rows = FittedRows.of(fit.solution.point, contrasts)
         edges = find_edges(fit.potentials.layout, pairs)
@@ -265,15 +224,14 @@ class Estimates:
                 found = variations(rows, tests.parameters, tests.profiles, tests.edges, MOST_ROWS)
                 slopes = dict(zip(tests.edges.tolist(), found, strict=True))
         spreads, robusts = [], []
-        factors = small_sample_factors(fit)
-        for e, pair in zip(edges.tolist(), pairs.tolist(), strict=True):
+        factors, added = small_sample_factors(fit), 1.0 / fit.lost.of_pairs(pairs) - 1.0
+        for e, pair, more in zip(edges.tolist(), pairs.tolist(), added.tolist(), strict=True):
             read = reading(contrasts, fit.sample, shared, pair)
-            half, factor = read @ inverses[e], float(factors[pair].max())
+            half, factor = read @ inverses[e], (1.0 + more) * float(factors[pair].max())
             spreads.append(factor * (half @ read.T))
             robusts.append(factor * (half @ slopes[e] @ half.T) if e in slopes else spreads[-1])
         values = read_values(fit, pairs, shared)
-        none = np.zeros(len(pairs))
-        return Estimates(values, spreads, robusts, none, most_scale(fit.sample))
+        return Estimates(values, spreads, robusts, added, most_scale(fit.sample))
 
 
 def small_sample_factors(fit: GroupFit) -> Floats:

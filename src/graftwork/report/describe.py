@@ -256,12 +256,25 @@ def tying_text(tying: Tying) -> str:
     )
 
 
-def _one_draw(few: int, many: int) -> str:
-    """Return by what factors p-values of two seeds typically differ (docs/missing.md)."""
+def _draws(missing: MissingCells, few: float, many: float) -> str:
+    """Return how often cells were drawn, and what that means for tests (docs/missing.md).
+
+    ``few`` and ``many`` are the factors by which p-values of two seeds typically differ.
+    """
+    if missing.lost is None:
+        return "They are drawn once, so results depend on random_state."
+    lost = (
+        f"tests say so: {missing.lost:.0%} of the information about an edge (the median) is missing"
+    )
+    if missing.draws == 1:
+        return (
+            f"They are drawn once, and {lost}. Results depend on random_state: learn with several "
+            "seeds, and rely on those edges near the limit that most of them find."
+        )
     return (
-        "They are drawn once, so p-values depend on random_state: between seeds typically by a "
-        f"factor of {few} with 5 % of the cells missing, of {many} with 20 %. Learn with several "
-        "seeds, and rely on those edges near the limit that most of them find."
+        f"They are drawn {missing.draws} times, and {lost}. P-values still depend on random_state: "
+        f"between seeds typically by a factor of {few:g} with 5 % of the cells missing, of "
+        f"{many:g} with 20 %."
     )
 
 
@@ -284,11 +297,12 @@ def missing_text(missing: MissingCells) -> str:
     if missing.policy == "state":
         return f"{where}: missing is a state of its own, {MISSING_STATE}."
     if missing.policy == "impute" and missing.drawn:
-        return f"{where}: their states were drawn from networks learned before. {_one_draw(8, 70)}"
+        more = _draws(missing, 3, 9)
+        return f"{where}: their states were drawn from networks learned before. {more}"
     neighbour, more = "its average", ""
     if missing.drawn:
         neighbour = "a state drawn from the network given the rest of its row"
-        more = f" {_one_draw(3, 10)}"
+        more = f" {_draws(missing, 2, 4)}"
     return (
         f"{where}: the observed cells of these rows are learned from, and a missing neighbour "
         f"counts as {neighbour}.{more}"

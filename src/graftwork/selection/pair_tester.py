@@ -17,6 +17,7 @@ from graftwork.solvers import Solution
 from graftwork.testing.contrasts import Contrasts
 from graftwork.testing.edge_tests import Cut, EdgeTests, Findings
 from graftwork.testing.evidence import Evidence
+from graftwork.testing.lost import Lost
 from graftwork.testing.pair_screen import STRIKING
 from graftwork.testing.pair_tests import examine_absent, examine_pairs
 from graftwork.testing.resampled import DrawnFrom
@@ -48,6 +49,8 @@ class PairTester:
     drawn_from : DrawnFrom or None
         The sample that the rows were drawn from with replacement: tests are read as those of fresh
         rows.
+    lost : Lost
+        What missing cells take from the tests.
     check_time : function
         Called before tests; raises where the time is up.
     tilted : dict
@@ -59,13 +62,14 @@ class PairTester:
     n_rests: int
     contrasts: Contrasts
     drawn_from: DrawnFrom | None
+    lost: Lost
     check_time: Callable[[], None]
     tilted: dict[object, Any] = field(default_factory=dict)
 
     def test_edges(self, prepared: EdgeTests) -> Evidence:
         """Return the tests of the edges alone, exact where that may change a decision."""
         edges = prepared.findings(ROWS, self.cut)
-        return self._evidence(self._fresh(edges), Findings.none(0))
+        return self._evidence(self._read(edges), Findings.none(0))
 
     def test_absent(self, fitted: Solution, known: Evidence, among: Ints | None) -> Evidence:
         """Return the tests of the absent pairs, with known ones of the edges that are still there.
@@ -99,7 +103,7 @@ class PairTester:
             decision.
         """
         others = self._absent(prepared.rows, fitted, exact, among)
-        return self._evidence(self._fresh(prepared.findings(FINAL_ROWS, self.cut)), others)
+        return self._evidence(self._read(prepared.findings(FINAL_ROWS, self.cut)), others)
 
     def with_striking(self, tests: Evidence, prepared: EdgeTests, fitted: Solution) -> Evidence:
         """Return the tests with all striking absent pairs, each tested exactly."""
@@ -120,7 +124,7 @@ class PairTester:
         if self.drawn_from is not None:
             return tests
         edges, errors = prepared.measured(FINAL_ROWS)
-        return replace(tests, edges=edges, errors=errors)
+        return replace(tests, edges=self._read(edges), errors=self.lost.errors(edges.pairs, errors))
 
     def middle_test(self, here: Solution, there: Solution, pair: Ints) -> Findings:
         """Return the middle one of three tests of a pair that is an edge of one of two refits."""
@@ -128,7 +132,7 @@ class PairTester:
         if find_edges(here.point.potentials.layout, pair)[0] >= 0:
             fits = fits[::-1]
         views = [self.rows(fitted) for fitted in fits]
-        return self._fresh(middle_test(fits, views, pair, FINAL_ROWS))
+        return self._read(middle_test(fits, views, pair, FINAL_ROWS))
 
     def choose(self, tests: Evidence) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first."""
@@ -154,8 +158,7 @@ class PairTester:
     @property
     def cut(self) -> Cut:
         """The false discovery rate that edges need."""
-        reading = None if self.drawn_from is None else self.drawn_from.fresh
-        return Cut(self.fdr, self.family, reading)
+        return Cut(self.fdr, self.family, self._read)
 
     def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
@@ -170,15 +173,16 @@ class PairTester:
         else:
             absent = among[find_edges(point.potentials.layout, among) < 0]
             found = examine_pairs(rows, point, absent, striking=self._striking)
-        return self._fresh(found)
+        return self._read(found)
 
     @property
     def _striking(self) -> float:
         """The largest p-value of interest: .05, or the rate asked for; less of very many pairs."""
         return min(max(STRIKING, self.fdr), LISTED_BY_CHANCE / max(1, self.problem.space.size))
 
-    def _fresh(self, findings: Findings) -> Findings:
-        """Return tests as they are read."""
+    def _read(self, findings: Findings) -> Findings:
+        """Return tests as they are read: without what is missing, and as those of fresh rows."""
+        findings = self.lost.read(findings)
         return findings if self.drawn_from is None else self.drawn_from.fresh(findings)
 
     def _evidence(self, edges: Findings, others: Findings) -> Evidence:

@@ -39,7 +39,7 @@ def examine_rests(network: TestedNetwork) -> Findings:
     rows = FittedRows.of(fitted.point, tester.contrasts.bending(frozenset()))
     for pairs in _absent(tester.problem, layout.edges[ordered]):
         found.append(examine_pairs(rows, fitted.point, pairs, rests=True))
-    return Findings.joined(found)
+    return tester.lost.read(Findings.joined(found))
 
 
 def count_rests(problem: Problem) -> int:

@@ -44,6 +44,7 @@ from graftwork.solvers import Solution
 from graftwork.testing.contrasts import frequent_states
 from graftwork.testing.edge_tests import Findings
 from graftwork.testing.evidence import Evidence
+from graftwork.testing.lost import NOTHING_LOST, Lost
 from graftwork.testing.resampled import NOISE, DrawnFrom
 
 # The short list of a resample is solved to this share of lambda.
@@ -102,6 +103,7 @@ def learn_structure(
     start: Potentials | None = None,
     rounds: int | None = None,
     some_rows: Callable[[float], Fold | None] | None = None,
+    lost: Lost = NOTHING_LOST,
 ) -> StructureResult:
     """Return the network of the edges that tests keep at a false discovery rate.
 
@@ -126,6 +128,8 @@ def learn_structure(
         short so, the result has no evidence.
     some_rows : function, optional
         About a share of the rows, for the path where there are many.
+    lost : Lost
+        What missing cells take from the tests.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -140,7 +144,8 @@ def learn_structure(
     problem = bent(Problem(pseudo, own.penalty, own.family), curved)
     contrasts = frequent_states(pseudo.sample, curved)
     refits = Refits(problem, start, drawn_from is not None, walk.late)
-    tester = PairTester(problem, fdr, count_rests(problem), contrasts, drawn_from, walk.check_time)
+    rests = count_rests(problem)
+    tester = PairTester(problem, fdr, rests, contrasts, drawn_from, lost, walk.check_time)
     search = _Search(walk, refits, tester, tolerance)
     with one_blas_thread():
         try:

@@ -104,7 +104,8 @@ def examine_absent(
             if near is not None:
                 mine, some = mine[near], some_cells(some, near)
             tables = straight if view is not rows else MomentTables(rows, np.unique(mine))
-            found = _examine(tables, mine, some, striking=striking)
+            deciding = level if cut is None else min(level, cut.level)
+            found = _examine(tables, mine, some, striking=deciding)
             kept.append(found.some(found.log_p < np.log(striking)))
     return Findings.joined(kept)
 
