@@ -1,4 +1,4 @@
-"""The README of the package index: links lead to the repository, since no other files are there."""
+"""The README of the built package: its links to other files are plain text, since none is there."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-PAGES = "https://github.com/graftwork/graftwork/blob/main/"
-PICTURES = "https://raw.githubusercontent.com/graftwork/graftwork/main/"
 
+def without_own_links(text: str) -> str:
+    """Return Markdown without links to files and pictures of the project, which are not with it.
 
-def with_absolute_links(text: str) -> str:
-    """Return Markdown whose links and pictures do not depend on where it lies.
-
-    >>> with_absolute_links("[a](docs/a.md), [b](https://b.org), ![c](c.png)")[:70]
-    '[a](https://github.com/graftwork/graftwork/blob/main/docs/a.md), [b](h'
+    >>> without_own_links("[a](docs/a.md), [b](https://b.org)![c](c.png)")
+    'a, [b](https://b.org)'
     """
-    text = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\1{PICTURES}", text)
-    return re.sub(r"(?<!!)(\[[^\]]*\]\()(?!https?:|#)", rf"\1{PAGES}", text)
+    text = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)", "", text)
+    return re.sub(r"(?<!!)\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 
 
 class Readme(MetadataHookInterface):
@@ -30,5 +27,5 @@ class Readme(MetadataHookInterface):
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {
             "content-type": "text/markdown",
-            "text": with_absolute_links(text),
+            "text": without_own_links(text),
         }

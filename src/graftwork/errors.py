@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from graftwork.text import readable
 
-class GraftworkError(Exception):
+
+class _Readable:
+    """An error or a warning whose message can be read, whatever somebody typed stands in it."""
+
+    def __init__(self, *args: object) -> None:
+        said = (readable(each) if isinstance(each, str) else each for each in args)
+        super().__init__(*said)
+
+
+class GraftworkError(_Readable, Exception):
     """Anything graftwork refuses; the message says what is wrong and what to try.
 
     Examples
@@ -104,7 +114,7 @@ class TooLargeError(GraftworkError, MemoryError):
     """
 
 
-class ConvergenceWarning(UserWarning):
+class ConvergenceWarning(_Readable, UserWarning):
     """A result is usable but did not reach the accuracy asked for.
 
     Examples
@@ -121,7 +131,7 @@ class ConvergenceWarning(UserWarning):
     """
 
 
-class ApproximationWarning(UserWarning):
+class ApproximationWarning(_Readable, UserWarning):
     """An answer is approximate because the exact one is too large to compute.
 
     Examples
@@ -139,7 +149,7 @@ class ApproximationWarning(UserWarning):
     """
 
 
-class DataWarning(UserWarning):
+class DataWarning(_Readable, UserWarning):
     """The table is usable but probably not what was meant.
 
     Examples
@@ -155,5 +165,5 @@ class DataWarning(UserWarning):
     """
 
 
-class CacheWarning(UserWarning):
+class CacheWarning(_Readable, UserWarning):
     """Compiled code cannot be kept for the next process."""

@@ -6,6 +6,7 @@ for a program or a shell.
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,23 @@ RESAMPLES = Limit("GRAFTWORK_MAX_RESAMPLES", 1_000_000)
 _CHUNK = 1 << 20
 
 
+def check_name(file: Path) -> None:
+    """Refuse a path that no file can have, as the system refuses others; return None.
+
+    Examples
+    --------
+    >>> check_name(Path("a.csv"))
+    """
+    try:
+        possible = b"\0" not in os.fsencode(file)
+    except UnicodeEncodeError:  # half a character
+        possible = False
+    if not possible:
+        raise FileNotFoundError(
+            errno.ENOENT, "No file can have such a name", ascii(str(file))[1:-1]
+        )
+
+
 def read_bytes(file: Path) -> bytes:
     """Return what is in a file, or in a pipe or device that ends within the limit.
 
@@ -97,6 +115,7 @@ def read_bytes(file: Path) -> bytes:
     >>> read_bytes(Path("/dev/null"))
     b''
     """
+    check_name(file)
     if file.is_file():
         return file.read_bytes()
     parts, held = [], 0

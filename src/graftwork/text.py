@@ -41,6 +41,9 @@ _OBEYED = re.compile(
 #: No word of a text is longer, and no name in a list.
 _LONGEST_WORD = 120
 _LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
+#: The longest value in the message of an error, and the longest message.
+_LONGEST_VALUE, _LONGEST_MESSAGE = 300, 2000
+_LONG_VALUE = re.compile(rf"\S{{{_LONGEST_VALUE + 1},}}")
 #: Cells that a spreadsheet calculates, or that `guarded` has marked.
 _FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
 
@@ -80,6 +83,26 @@ def cut(text: str, most: int) -> str:
     ('abc…', 'abcd')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def readable(message: str) -> str:
+    """Return the message of an error as harmless text that can be read: what is long is cut.
+
+    Whatever a user typed or a file holds may stand in it.
+
+    Examples
+    --------
+    >>> readable("there is no column " + repr("x" * 100_000))[:40], len(readable("x y " * 9999))
+    ("there is no column 'xxxxxxxxxxxxxxxxxxxx", 2000)
+    """
+    shown = _LONG_VALUE.sub(lambda found: _middle_cut(found[0], _LONGEST_VALUE), harmless(message))
+    return _middle_cut(shown, _LONGEST_MESSAGE)
+
+
+def _middle_cut(text: str, most: int) -> str:
+    """Return a text of at most so many characters, without its middle if it is longer."""
+    head = most * 2 // 3
+    return text if len(text) <= most else f"{text[:head]}…{text[len(text) - (most - head - 1) :]}"
 
 
 def guarded(cell: Any) -> Any:

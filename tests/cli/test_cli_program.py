@@ -92,16 +92,25 @@ def test_python_m_graftwork_is_the_program():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell")
-def test_closed_streams_are_no_error(model_file):
+def test_closed_streams(model_file, chain_csv, tmp_path):
     """Of a daemon, say: Python then has no stream at all."""
     words = f"{sys.executable} -c 'from graftwork.cli.app import program; exit(program())'"
-    for closed in (">&-", "2>&-", ">&- 2>&-"):
+
+    def run(command, closed):
         done = subprocess.run(
-            f"{words} show {model_file} {closed}", shell=True, capture_output=True, text=True,
+            f"{words} {command} {closed}", shell=True, capture_output=True, text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
+        return done.returncode, done.stderr
+
+    assert run(f"query {model_file}", "2>&-") == (0, "")
+    for command in ("query", "show"):
+        code, said = run(f"{command} {model_file}", ">&-")
+        assert (code, said) == (2, "error: standard output is closed, so nothing can be printed.\n")
+    # what is learned is in files
+    code, said = run(f"learn {chain_csv} --lam .1 --no-plot --out {tmp_path / 'run'}", ">&- 2>&-")
+    assert (code, said) == (0, "")
+    assert (tmp_path / "run" / "model.gw").exists()
 
 
 def test_streams_are_apart_and_plain(start, chain_csv, tmp_path):
@@ -206,6 +215,38 @@ def test_when_the_time_is_up_what_a_result_can_do_without_ends_soon_and_nothing_
             assert interrupts.attempt(lambda: "not begun") is None
             assert not interrupts.late
             assert not interrupts.seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_ends_within_its_grace_leaves_no_alarm_behind(monkeypatch):
+    """The clock that ended it afterwards looked like a signal: exit 130 after --max-seconds."""
+    monkeypatch.setattr("graftwork.cli.interrupts.GRACE", 0.1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            interrupts.finishing = True
+            interrupts.press()
+            assert interrupts.attempt(lambda: "quick") == "quick"
+            assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+            signal.raise_signal(signal.SIGALRM)  # one that came in between
+            assert not interrupts.late
+            signal.raise_signal(signal.SIGINT)
+            assert interrupts.late
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_waits_when_an_action_ends_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr("graftwork.cli.interrupts._is_delicate", lambda frame: True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Interrupts() as interrupts:
+            interrupts.finishing = True
+            assert (
+                interrupts.attempt(lambda: signal.raise_signal(signal.SIGINT) or "done") == "done"
+            )
+            assert interrupts.late
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -57,6 +57,20 @@ def test_the_penalty_is_a_sum_over_parts():
     assert np.isclose(penalty.value(own, vector), total)
 
 
+def test_parabolas_of_the_pull_touch_the_penalty_and_lie_above_it():
+    own, penalty, rng = blocks((True, True, True)), GroupL1(0.3, 0.2), np.random.default_rng(5)
+    for seed in range(20):
+        vector = centred_vector(seed)
+        move = centred_vector(100 + seed) * 10.0 ** rng.uniform(-6, 1)
+        slope, smooth = penalty.slope(own, vector)
+        assert smooth.all()
+        pull, _ = penalty.pull(own, vector)
+        bound = penalty.value(own, vector) + slope @ move + 0.5 * move @ own.times(move, pull)
+        assert penalty.value(own, vector + move) <= bound + 1e-12
+        if np.linalg.norm(move) < 1e-3:
+            assert np.isclose(penalty.value(own, vector + move), bound, rtol=0, atol=1e-5)
+
+
 def test_factors_count_for_both_parts():
     vector, penalty = centred_vector(), GroupL1(0.3)
     twice = penalty.value(blocks((True, True, True), np.full(3, 2.0)), vector)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -26,7 +25,7 @@ from graftwork.cli import (
     rows,
     tag,
 )
-from graftwork.cli.failures import INTERRUPTED, TERMINATED, plain_warnings, report_failure
+from graftwork.cli.failures import INTERRUPTED, TERMINATED, Closed, plain_warnings, report_failure
 from graftwork.cli.interrupts import Aborted, Interrupts
 from graftwork.version import __version__
 
@@ -150,7 +149,7 @@ def program() -> int:
     gc.set_threshold(100_000, 50, 100)
     for name in ("stdout", "stderr"):  # None where whoever called closed them
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until the end
+            setattr(sys, name, Closed())
     try:
         return main()
     finally:

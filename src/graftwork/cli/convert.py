@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graftwork.cli.failures import tell
+from graftwork.cli.failures import mention
 from graftwork.registry import Registry
 
 _FORMATS: Registry[object] = Registry("graftwork.exchange.formats")
@@ -62,4 +62,4 @@ def convert(
     from graftwork.exchange import export, load, read_info
 
     model, info = load(source, from_), read_info(source, from_)
-    tell(str(export(model, target, to, info=info)))
+    mention(str(export(model, target, to, info=info)))

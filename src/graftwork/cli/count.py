@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import tell
+from graftwork.cli.failures import mention
 from graftwork.cli.learn import read_source
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.errors import DataError, DataWarning
@@ -101,9 +101,9 @@ def count(
             _write_screen(screen, counts)
     if not quiet:
         below = SMALL if min_count is None else min_count
-        tell(_told(counts, below, len(files)))
+        mention(_told(counts, below, len(files)))
         written = [str(out), *([] if screen is None else [str(screen)])]
-        tell(f"Written: {', '.join(written)}")
+        mention(f"Written: {', '.join(written)}")
 
 
 def _count_files(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graftwork.cli.failures import tell
+from graftwork.cli.failures import mention
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def explore(
     if groups is not None:
         options["groups"] = _groups(file, groups)
     written = write_page(target, saved_view(source, title, **options))
-    tell(f"Wrote {written} ({written.stat().st_size / 1e6:.1f} MB).")
+    mention(f"Wrote {written} ({written.stat().st_size / 1e6:.1f} MB).")
     if open_ and not webbrowser.open(written.resolve().as_uri()):
-        tell("No browser could be started; open the file by hand.")
+        mention("No browser could be started; open the file by hand.")
 
 
 def _groups(file: Path | None, groups: Path) -> dict[Any, str | None]:

@@ -44,6 +44,10 @@ _MENTION = re.compile(
 )
 
 
+class Closed(io.StringIO):
+    """A stream in the place of one that whoever called has closed."""
+
+
 def say(text: str) -> None:
     """Print harmless text on stderr, and return None."""
     print(harmless(text), file=sys.stderr, flush=True)
@@ -54,6 +58,12 @@ def tell(text: str) -> None:
     _print(harmless(text) + "\n")
 
 
+def mention(text: str) -> None:
+    """Print what there is to say about files that were written; nobody need be listening."""
+    if not isinstance(sys.stdout, Closed):
+        tell(text)
+
+
 def hand_over(text: str) -> None:
     """Print data on stdout as they are, and return None; on a terminal they are harmless text."""
     _print(harmless(text) if sys.stdout.isatty() else text)
@@ -61,6 +71,8 @@ def hand_over(text: str) -> None:
 
 def _print(text: str) -> None:
     """Print on stdout; characters that its encoding lacks are written as Python writes them."""
+    if isinstance(sys.stdout, Closed):
+        raise GraftworkError("standard output is closed, so nothing can be printed.")
     coding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(coding, "backslashreplace").decode(coding))
     sys.stdout.flush()

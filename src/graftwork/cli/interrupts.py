@@ -117,6 +117,9 @@ class Interrupts:
             return None
         finally:
             self.finishing = True
+            if self._alarm_before is not None:
+                signal.setitimer(signal.ITIMER_REAL, 0)  # the grace is that of the action only
+            self.late |= self._waiting  # an interrupt that waited for the end of delicate code
 
     def _hurry(self) -> None:
         """Raise an interrupt again when its grace is over; where that cannot be, at once."""
@@ -170,7 +173,8 @@ class Interrupts:
 
     def _raise_when_safe(self, number: int, frame: FrameType | None) -> None:
         if self.finishing:
-            self.late = True
+            # an alarm is no signal of anybody's, unless one has waited for it
+            self.late |= number != getattr(signal, "SIGALRM", None) or self._waiting
             return
         if self._held:
             self._waiting = True

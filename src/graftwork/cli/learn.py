@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import INTERRUPTED, as_options, say, tell
+from graftwork.cli.failures import INTERRUPTED, as_options, mention, say, tell
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
@@ -329,9 +329,9 @@ def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> N
 
     The seconds are those of the whole command, more than a limit on learning counts.
     """
-    tell(text)
-    tell(f"Done in {seconds:.1f} s. Files in {out}:")
-    tell(f"  {', '.join(written)}")
+    mention(text)
+    mention(f"Done in {seconds:.1f} s. Files in {out}:")
+    mention(f"  {', '.join(written)}")
 
 
 def size_of(table: AnyTable | PairTables) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from graftwork.data.placed import PlacedTable
     from graftwork.data.scanning import Scan
 
-#: Files that are read whole or not at all.
-_WHOLE = (".xlsx", ".xlsm", ".xls", ".sav", ".zsav", ".por")
 #: Amounts of memory, of which the first is taken that is at most half of what is free.
 _USUAL = (("2GB", 2 * 10**9), ("1GB", 10**9), ("500MB", 5 * 10**8))
 _LEAST = "200MB"
@@ -48,7 +46,7 @@ def is_pattern(text: str) -> bool:
 
 def too_large(path: Path, reading: opt.Reading) -> str | None:
     """Return why a file is read in parts by itself: in memory it would take too much."""
-    if path.suffix.lower() in _WHOLE or not path.is_file():
+    if _is_whole(path) or not path.is_file():
         return None
     free = free_memory()
     needed = None if free is None else bytes_needed(path, reading.sep)
@@ -58,6 +56,14 @@ def too_large(path: Path, reading: opt.Reading) -> str | None:
         f"{path.name} is read in parts: in memory it would take about {needed / 1e9:,.1f} GB, and "
         f"{free / 1e9:,.1f} GB are free (--memory says how much may be used)"
     )
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether a file is read whole or not at all, by its name."""
+    from graftwork.data.kinds import named_kind
+
+    kind = named_kind(path)
+    return kind is not None and kind.whole
 
 
 def usual_memory() -> str:
@@ -124,7 +130,7 @@ def scan_files(
     from graftwork.data.scanning import scan
 
     for text in data:
-        if Path(text).suffix.lower() in _WHOLE:
+        if _is_whole(Path(text)):
             raise DataError(
                 f"{text}: Excel and SPSS files cannot be read in parts: leave out --memory, "
                 "--workdir and --engine, or save them as Parquet or CSV."

@@ -14,6 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from graftwork.limits import check_name
+
 
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
@@ -31,6 +33,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     'done'
     """
     target = Path(path)
+    check_name(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(target.parent))
     # In the target's folder, so that replacing it is one step; each writer has its own name.

@@ -324,9 +324,9 @@ def _check_known(
     row = int(np.argmax(unknown))
     state = coded.states[int(coded.codes[row])]
     listed = [each for each in states if each != MISSING_STATE]
-    last = "declare the state"
+    last = f"declare the state with states={{{name!r}: [...]}}"
     if unseen == "offer":
-        last = "take such cells as missing with unseen='ignore'"
+        last += " when the network is learned, or take such cells as missing with unseen='ignore'"
     raise DataError(
         f"column {name!r}, {place(row)}: the state {state!r} is not one of its {len(listed)} "
         f"known states ({listing(listed)}){suggestion(state, listed) or '.'} "

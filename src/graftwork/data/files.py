@@ -1,4 +1,4 @@
-"""Files that hold tables: CSV and its cousins, plain or gzipped, Parquet, Excel and SPSS."""
+"""Files that hold tables: CSV and its cousins, perhaps gzipped, Parquet, Arrow, Excel, SPSS."""
 
 from __future__ import annotations
 
@@ -17,29 +17,25 @@ from numpy.typing import ArrayLike, NDArray
 from graftwork.data.bins import Bins, check_bins, cuts_of
 from graftwork.data.columns import Raw, assemble, clean_names
 from graftwork.data.encode import Coded, arranged, encode
-from graftwork.data.foreign import (
-    EXCEL,
-    SPSS,
-    SPSS_MARKS,
-    read_excel,
-    read_spss,
-    without_texts,
-)
+from graftwork.data.foreign import read_excel, read_spss, without_texts
 from graftwork.data.frames import from_frame
+from graftwork.data.kinds import ARROW, EXCEL, PARQUET, SPSS, Kind, kind_of, suffix_of
 from graftwork.data.missing import RECOMMENDED, Missing, check_missing
 from graftwork.data.oddities import warn_of_columns
-from graftwork.data.sources import Source, check_file, first_bytes, named_after, opened
+from graftwork.data.sources import Source, check_file, check_unpacked, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
+    IndexTitle,
     TextColumns,
     guess_separator,
-    has_header,
     is_number,
     read_rows,
+    remarks,
+    titles_of,
     typed,
 )
 from graftwork.data.values import listing, suggestion
-from graftwork.errors import DataError
+from graftwork.errors import DataError, TooLargeError
 from graftwork.limits import COLUMNS
 from graftwork.text import count
 
@@ -53,6 +49,8 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 #: Texts that mean a missing cell: of all columns, or by column.
 MissingTexts = Collection[str] | Mapping[Any, Collection[str]]
 _FIRST_LINES = 20
+# About the bytes that a cell of a Parquet file takes while it is read.
+_CELL_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def read_table(
     bins: Bins | None = None,
     sheet: str | None = None,
 ) -> Table:
-    """Return the table in a CSV, TSV, Parquet, Excel (.xlsx) or SPSS (.sav) file.
+    """Return the table in a CSV, TSV, Parquet, Arrow, Excel (.xlsx) or SPSS (.sav) file.
 
     Text is UTF-8, with or without a byte order mark, perhaps gzipped; cells may be quoted, and
     blank lines are skipped. Spaces around a cell are dropped; spaces inside quotes are kept, and
@@ -126,15 +124,17 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        The file or pipe. Gzip and Parquet are known by their first bytes, whatever the name.
+        The file or pipe. Its first bytes say what it is, whatever its name; what is no table of
+        rows and columns (NumPy, HDF5, R, VCF, FASTA) is refused with what to do instead.
     sep : str, optional
         The separator; otherwise the one of ``, ; tab |`` that fits the first 20 lines, and tab
         for ``.tsv`` and ``.tab``.
     header : bool or "auto"
         Whether the first row names the columns. "auto" says so if its cells are all non-empty and
         distinct, none is a number, and not all of them come up again in their own columns within
-        1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name under
-        ``header=True`` becomes ``"x"`` and its position.
+        1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name becomes
+        ``"x"`` and its position. A first column without a name, as R and pandas write for names
+        of rows, is left out if its first 1,000 cells all differ (unless `columns` names it).
     missing_values : collection of str, or mapping of name to texts
         Texts that mean a missing cell. ``()`` keeps them as ordinary states. A mapping adds texts
         to the usual ones in some columns (None for all): ``{"mood": ["9", "no answer"]}``.
@@ -204,7 +204,7 @@ def read_table(
         if isinstance(weights, str):
             raw, weights = _split_weights(raw, weights)
         table = assemble(raw, states=states, weights=weights, missing=missing, bins=bins)
-    warn_of_columns(table)
+        warn_of_columns(table)
     return table
 
 
@@ -268,19 +268,17 @@ def _take_apart(
     """Return the columns of a file that are wanted."""
     check_file(file)
     source = Source.of(file)
-    mark, suffix = first_bytes(source), file.suffix.lower()
-    if suffix in EXCEL:
+    kind = kind_of(source)
+    if kind is EXCEL:
         return read_excel(source, header, missing, convert, choose, sheet)
     if sheet is not None:
         raise DataError(f"only Excel files (.xlsx) have sheets; leave sheet={sheet!r} out.")
-    if mark == b"PAR1" or suffix in (".parquet", ".pq"):
-        return without_texts(_read_parquet(source, choose), missing.more)
-    if mark in SPSS_MARKS or suffix in SPSS:
+    if kind in (PARQUET, ARROW):
+        return without_texts(_read_arrow(source, kind, choose), missing.more)
+    if kind is SPSS:
         return without_texts(read_spss(source, convert, choose), missing.more)
-    if mark == b"\xd0\xcf\x11\xe0":
-        raise DataError("this is an old Excel file (.xls); save it as .xlsx or CSV.")
-    columns, names = _read_text(source, sep, header, choose)
-    return _text_columns(columns, names, missing, convert)
+    columns, names, notes = _read_text(source, sep, header, choose)
+    return replace(_text_columns(columns, names, missing, convert), notes=notes)
 
 
 def _chooser(
@@ -317,12 +315,12 @@ def converter(infer_types: bool, states: Any, weights: Any) -> Callable[[Hashabl
 
 def _read_text(
     source: Source, sep: str | None, header: bool | Literal["auto"], choose: Choose
-) -> tuple[TextColumns, tuple[Hashable, ...]]:
-    """Return a text file's columns that are wanted, encoded as text, and their names."""
+) -> tuple[TextColumns, tuple[Hashable, ...], tuple[str, ...]]:
+    """Return a text file's columns that are wanted, encoded as text, their names, and remarks."""
     with opened_text(source, sep, header) as text:
         places = choose(text.titles)
         names = clean_names(text.titles[j] for j in places)
-        columns = TextColumns(len(text.titles), places)
+        columns, notes = TextColumns(len(text.titles), places), remarks(text.titles, places)
         for rows, numbers in text.chunks:
             columns.add(rows, numbers)
     if not columns.lines:
@@ -330,7 +328,7 @@ def _read_text(
             f"there are no rows below the header ({listing(names)}); "
             "if that line is data, use header=False."
         )
-    return columns, names
+    return columns, names, notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,24 +371,17 @@ def opened_text(
     with opened(source) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
         if sep is None:
-            sep = guess_separator(lines, _inner_suffix(source.path))
+            sep = guess_separator(lines, suffix_of(source.path))
         chunks = read_rows(chain(lines, text), sep)
         first = next(chunks, None)
         if first is None:
             raise DataError("the file is empty.")
         rows, numbers = first
-        top = rows[0]
-        if header == "auto":
-            header = has_header(top, rows[1:])
+        header, titles = titles_of(rows, header)
         if header:
             rows, numbers = rows[1:], numbers[1:]
-        titles = [(header and cell) or f"x{j}" for j, cell in enumerate(top)]
-        yield TextRows(sep, header, titles, chain([(rows, numbers)] if rows else [], chunks))
-
-
-def _inner_suffix(file: Path) -> str:
-    """Return the extension, looking through .gz."""
-    return Path(file.stem).suffix if file.suffix == ".gz" else file.suffix
+        more = chain([(rows, numbers)] if rows else [], chunks)
+        yield TextRows(sep, header, titles, more)
 
 
 def _text_columns(
@@ -495,8 +486,9 @@ def choose_columns(
 ) -> list[int]:
     """Return the positions of the columns to read, in the order they are to have.
 
-    `columns` are wanted in their order (all otherwise), `drop` left out; both are names, or a
-    function of all names. The column `also`, that of the weights, is read in any case.
+    `columns` are wanted in their order (all otherwise, but names of rows), `drop` left out; both
+    are names, or a function of all names. The column `also`, that of the weights, is read in any
+    case.
 
     Examples
     --------
@@ -505,10 +497,11 @@ def choose_columns(
     >>> choose_columns(["id", "age", "sex", "n"], ["sex", "age"], also="n")
     [2, 1, 3]
     """
-    if columns is None and drop is None:
+    every = [name for name in names if not (isinstance(name, IndexTitle) and name != also)]
+    if columns is None and drop is None and len(every) == len(names):
         check_columns(len(names))
         return list(range(len(names)))
-    wanted = list(names) if columns is None else _known("columns", columns, names)
+    wanted = every if columns is None else _known("columns", columns, names)
     gone = [] if drop is None else _known("drop", drop, names)
     if also is not None and also in gone:
         raise DataError(f"the column {also!r} holds the weights, so it cannot be dropped.")
@@ -546,8 +539,8 @@ def _known(option: str, wanted: Wanted, names: Names) -> list[Hashable]:
     return listed
 
 
-def _read_parquet(source: Source, choose: Choose) -> Raw:
-    """Return the columns of a Parquet file; others than those chosen are not read.
+def _read_arrow(source: Source, kind: Kind, choose: Choose) -> Raw:
+    """Return the columns of a Parquet or Arrow file; others than those chosen are not read.
 
     pyarrow reads it, or polars, or pandas (which needs fastparquet then).
 
@@ -558,47 +551,81 @@ def _read_parquet(source: Source, choose: Choose) -> Raw:
     """
     for read in (_by_pyarrow, _by_polars, _by_pandas):
         try:
-            raw = from_frame(read(source, choose))
+            raw = from_frame(read(source, kind, choose))
         except ImportError:
             continue
-        except (DataError, MemoryError):
+        except (DataError, TooLargeError, MemoryError):
             raise
         except Exception as error:  # each library has errors of its own
             first = (str(error).splitlines() or [type(error).__name__])[0]
-            raise DataError(f"cannot be read as Parquet ({first}).") from error
+            raise DataError(f"cannot be read as {kind.name} ({first}).") from error
         assert raw is not None
         return raw
     raise DataError(
-        "reading Parquet needs pyarrow or polars: pip install 'graftwork[parquet]' brings pyarrow; "
-        "or save the table as CSV."
+        f"reading {kind.name} needs pyarrow or polars: pip install 'graftwork[parquet]' brings "
+        "pyarrow; or save the table as CSV."
     )
 
 
-def _by_pyarrow(source: Source, choose: Choose) -> Any:
+def _by_pyarrow(source: Source, kind: Kind, choose: Choose) -> Any:
+    if kind is ARROW:
+        return _arrow_file(source, choose)
     import pyarrow.parquet as pq
 
     # A file object, so that folders called key=value are not taken for columns.
     with source.open() as stream, pq.ParquetFile(stream) as file:
         names = file.schema_arrow.names
         places = choose(names)
+        check_unpacked(file.metadata.num_rows * len(places) * _CELL_BYTES, source.size())
+        check_unpacked(unpacked_bytes(file.metadata), source.size())
         table = file.read(columns=sorted({names[j] for j in places}))
         if len(set(names)) < len(names):  # refused in our words
             return table
         return table.select([names[j] for j in places])
 
 
-def _by_polars(source: Source, choose: Choose) -> Any:
-    import polars as pl
+def _arrow_file(source: Source, choose: Choose) -> Any:
+    """Return a file of Arrow IPC: Feather of both versions, or a stream."""
+    import pyarrow as pa
+    import pyarrow.feather
 
     with source.open() as stream:
-        names = list(pl.read_parquet_schema(stream))
+        begins = stream.read(4)
         stream.seek(0)
-        return pl.read_parquet(stream, columns=[names[j] for j in choose(names)])
+        if begins in (b"ARRO", b"FEA1"):
+            table = pyarrow.feather.read_table(stream)
+        else:
+            table = pa.ipc.open_stream(stream).read_all()
+    names = table.schema.names
+    if len(set(names)) < len(names):  # refused in our words
+        return table
+    return table.select(choose(names))
 
 
-def _by_pandas(source: Source, choose: Choose) -> Any:
+def unpacked_bytes(metadata: Any) -> int:
+    """Return how many bytes the row groups of a Parquet file unpack to, as its metadata say."""
+    return sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+
+
+def _by_polars(source: Source, kind: Kind, choose: Choose) -> Any:
+    import polars as pl
+
+    parquet = kind is PARQUET
+    with source.open() as stream:
+        names = list(pl.read_parquet_schema(stream) if parquet else pl.read_ipc_schema(stream))
+        places = choose(names)
+        stream.seek(0)
+        if parquet:
+            n_rows = pl.scan_parquet(stream).select(pl.len()).collect().item()
+            check_unpacked(n_rows * len(places) * _CELL_BYTES, source.size())
+            stream.seek(0)
+        read = pl.read_parquet if parquet else pl.read_ipc
+        return read(stream, columns=[names[j] for j in places])
+
+
+def _by_pandas(source: Source, kind: Kind, choose: Choose) -> Any:
     import pandas as pd
 
     with source.open() as stream:
-        frame = pd.read_parquet(stream)
+        frame = pd.read_parquet(stream) if kind is PARQUET else pd.read_feather(stream)
     return frame.iloc[:, choose(frame.columns.tolist())]

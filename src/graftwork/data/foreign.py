@@ -6,20 +6,21 @@ Their readers come with ``graftwork[files]``: openpyxl and pyreadstat.
 from __future__ import annotations
 
 import math
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
 from graftwork.data.columns import Raw, clean_names
 from graftwork.data.encode import Coded, encode, small
 from graftwork.data.missing import RECOMMENDED
-from graftwork.data.sources import Source
-from graftwork.data.text import has_header
+from graftwork.data.sources import Source, check_unpacked
+from graftwork.data.text import remarks, titles_of
 from graftwork.data.values import is_missing, listing, suggestion
-from graftwork.errors import DataError
+from graftwork.errors import DataError, TooLargeError
 
 #: All names of a file, and the positions of those that are read.
 Choose = Callable[[Sequence[Any]], list[int]]
@@ -28,10 +29,10 @@ Gaps = Callable[[Hashable], Collection[str]]
 #: Whether cells of a column keep their types; they become text otherwise.
 Convert = Callable[[Hashable], bool]
 
-EXCEL, SPSS = (".xlsx", ".xlsm"), (".sav", ".zsav")
-SPSS_MARKS = (b"$FL2", b"$FL3")
 # What Excel writes where a formula has no value.
 _ERRORS = ("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
+# Rows of a sheet of Excel at most; about the bytes that a cell or a value takes here.
+_MOST_ROWS, _CELL_BYTES = 1 << 20, 24
 _REMEDY = f"{RECOMMENDED}; empty cells count as missing"
 
 
@@ -72,12 +73,12 @@ def read_excel(
         raise needs("Excel files", "openpyxl") from None
     try:
         with source.open() as stream:
+            _check_members(stream, source.size())
             book = load_workbook(stream, read_only=True, data_only=True)
             sheets = {str(each.title): each for each in book.worksheets}
             title = _title(sheet, list(sheets))
-            cells = sheets[title].iter_rows(values_only=True)
-            rows = [[_cell(cell) for cell in row] for row in cells]
-    except DataError:
+            rows = _filled(sheets[title], source.size())
+    except (DataError, TooLargeError):
         raise
     except Exception as error:  # of zip, XML or openpyxl: each has errors of its own
         first = (str(error).splitlines() or [type(error).__name__])[0]
@@ -97,7 +98,34 @@ def read_excel(
         f"The file has {len(sheets)} sheets ({listing(list(sheets))}); the first was read, and "
         f"sheet={others[0]!r} would read another."
     )
-    return replace(raw, notes=(note,))
+    return replace(raw, notes=(note, *raw.notes))
+
+
+def _check_members(stream: BinaryIO, size: int) -> None:
+    """Refuse an archive whose members unpack to very many times their sizes, or that of it."""
+    with zipfile.ZipFile(stream) as archive:  # no more is unpacked than these sizes say
+        members = archive.infolist()
+    for member in members:
+        check_unpacked(member.file_size, member.compress_size)
+    check_unpacked(sum(member.file_size for member in members), size)
+    stream.seek(0)
+
+
+def _filled(sheet: Any, size: int) -> list[tuple[int, list[Any]]]:
+    """Return the rows that hold cells, with their numbers, without empty cells at the ends."""
+    sheet.reset_dimensions()  # what the file says of its size need not be true
+    found, held = [], 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > _MOST_ROWS:
+            raise DataError(f"the sheet has more rows than Excel writes ({_MOST_ROWS:,}).")
+        cells = [_cell(cell) for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        if cells:
+            found.append((number, cells))
+            held += len(cells) * _CELL_BYTES
+            check_unpacked(held, size)
+    return found
 
 
 def _title(wanted: str | None, titles: list[str]) -> str:
@@ -123,26 +151,21 @@ def _cell(value: Any) -> Any:
 
 
 def _sheet(
-    rows: list[list[Any]],
+    kept: list[tuple[int, list[Any]]],
     which: str,
     header: bool | Literal["auto"],
     missing: Gaps,
     convert: Convert,
     choose: Choose,
 ) -> Raw:
-    """Return the columns of rows of cells; empty rows, and empty columns at the end, are none."""
-    kept = [(k, row) for k, row in enumerate(rows, 1) if any(cell is not None for cell in row)]
+    """Return the columns of the rows that hold cells; shorter ones end in empty cells."""
     if not kept:
         raise DataError(f"the {which} is empty.")
-    width = max(1 + max(j for j, cell in enumerate(row) if cell is not None) for _, row in kept)
+    width = max(len(row) for _, row in kept)
     numbers = [k for k, _ in kept]
-    cells = [[*row[:width], *[None] * (width - len(row))] for _, row in kept]
-    if header == "auto":
-        texts = [["" if cell is None else str(cell) for cell in row] for row in cells[:1000]]
-        header = has_header(texts[0], texts[1:])
-    titles = [
-        str(cell) if header and cell is not None else f"x{j}" for j, cell in enumerate(cells[0])
-    ]
+    cells = [[*row, *[None] * (width - len(row))] for _, row in kept]
+    texts = [["" if cell is None else str(cell) for cell in row] for row in cells[:1001]]
+    header, titles = titles_of(texts, header)
     if header:
         cells, numbers = cells[1:], numbers[1:]
     if not cells:
@@ -162,7 +185,8 @@ def _sheet(
     def place(row: int) -> str:
         return f"row {numbers[row]}"
 
-    return Raw(names, len(cells), column, named=True, place=place, remedy=_REMEDY)
+    notes = remarks(titles, places)
+    return Raw(names, len(cells), column, named=True, place=place, remedy=_REMEDY, notes=notes)
 
 
 def text_of(cell: Any) -> str | None:
@@ -241,8 +265,11 @@ def read_spss(source: Source, convert: Convert, choose: Choose) -> Raw:
         )
         places = choose(about.column_names)
         wanted = [about.column_names[j] for j in places]
+        widths = about.variable_storage_width
+        row = sum(max(widths.get(name, 0), _CELL_BYTES) for name in wanted)
+        check_unpacked(max(about.number_rows or 0, 0) * row, source.size())
         columns, _ = pyreadstat.read_sav(path, usecols=wanted, output_format="dict")
-    except DataError:
+    except (DataError, TooLargeError):
         raise
     except Exception as error:  # pyreadstat has errors of its own
         first = (str(error).splitlines() or [type(error).__name__])[0]

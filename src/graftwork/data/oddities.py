@@ -17,7 +17,8 @@ from graftwork.data.placed import AnyTable
 from graftwork.data.table import Table
 from graftwork.data.text import as_numbers, is_number
 from graftwork.data.values import listing
-from graftwork.errors import DataWarning
+from graftwork.errors import DataError, DataWarning
+from graftwork.text import cut
 
 # Least share of the rows whose state no other row has: of identifiers, and of free text (other rows
 # of which may say "none"), whose median state has at least WORDS words.
@@ -32,7 +33,7 @@ EXPANDED, MANY_CELLS = 10.0, 100.0
 OTHER_TEXTS = 0.2
 # Levels that ordered answers have; and that columns have at most which are taken as such.
 FEWEST_ANSWERS, MOST_ANSWERS, MOST_TAKEN = 3, 10, 7
-_SHOWN, _LISTED = 5, 40
+_SHOWN, _LISTED, _TEXT_SHOWN = 5, 40, 60
 # What people write where there is no answer; and codes that stand for it, beside answers from 0 or
 # 1 on or beside numbers that are at most half as large.
 NO_ANSWER = re.compile(
@@ -295,8 +296,11 @@ def order_remarks(table: AnyTable) -> tuple[str, ...]:
 
 
 def warn_of_columns(table: AnyTable) -> None:
-    """Warn of columns that are almost certainly there by mistake, and of weights that may be."""
-    warn_of_lone(lone_columns(table))
+    """Warn of columns that are almost certainly there by mistake, and of weights that may be.
+
+    A table of one such column of texts is refused.
+    """
+    warn_of_lone(lone_columns(table), table.names, table.states)
     for words in weight_remarks(table):
         warnings.warn(words, DataWarning, stacklevel=level_of_caller())
 
@@ -331,11 +335,46 @@ def weight_remarks(table: AnyTable) -> tuple[str, ...]:
     )
 
 
-def warn_of_lone(names: Sequence[Hashable]) -> None:
-    """Warn of columns that have a state of their own in most rows, if there are any."""
+def warn_of_lone(
+    names: Sequence[Hashable],
+    every: Sequence[Hashable],
+    states: Sequence[Sequence[Hashable]],
+) -> None:
+    """Warn of columns that have a state of their own in most rows, if there are any.
+
+    Refuse a table that is one such column of texts.
+    """
+    if len(every) == 1 and names and isinstance(states[0][0], str):
+        name, one = cut(repr(every[0]), _TEXT_SHOWN), cut(repr(states[0][0]), _TEXT_SHOWN)
+        raise DataError(
+            f"there is one column only, {name}, with {len(states[0]):,} different texts, such as "
+            f"{one}: {_guess([str(state) for state in states[0]])}."
+        )
     words = _lone_words(names)
     if words:
         warnings.warn(words, DataWarning, stacklevel=level_of_caller())
+
+
+def _guess(texts: Sequence[str]) -> str:
+    """Return what a column of different texts may be, and what to do.
+
+    Examples
+    --------
+    >>> _guess(["a 1", "b 2"]), _guess(["ACGT", "ACGA"])[:33]
+    ("spaces seem to part its cells, which sep=' ' says", 'these seem to be aligned sequence')
+    """
+    words, sizes = {len(text.split()) for text in texts}, {len(text) for text in texts}
+    if len(words) == 1 and words != {1}:
+        return "spaces seem to part its cells, which sep=' ' says"
+    if words == {1} and len(sizes) == 1 and all(text.isalpha() for text in texts):
+        return (
+            "these seem to be aligned sequences: make a table with a row for each and a column for "
+            "each position"
+        )
+    return (
+        "this seems to be free text or a list of names, or sep is not what parts its cells; a "
+        "table with a column for each variable is needed"
+    )
 
 
 def _lone_words(names: Sequence[Hashable]) -> str:

@@ -18,6 +18,8 @@ from graftwork.limits import BLANK, LINE, RATIO, read_bytes
 
 #: Bytes of text that are looked at together; those that may be unpacked from anything.
 _PIECE, _UNPACKED = 1 << 17, 1 << 24
+#: Bytes at the beginning that tell formats apart.
+_START = 512
 #: Names of files that are less like each other than this are no slips of the keyboard.
 _ALIKE = 0.6
 
@@ -93,20 +95,48 @@ class Source:
         """Return its bytes, from the first one on."""
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return self.path.stat().st_size if self.content is None else len(self.content)
 
-def first_bytes(source: Source) -> bytes:
-    """Return the four bytes that tell formats apart.
+
+def start_of(source: Source) -> bytes:
+    """Return the first bytes, which tell formats apart; those of the text if it is gzipped.
 
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("a,b,c")
-    >>> first_bytes(Source.of(path))
-    b'a,b,'
+    >>> path = Path(tempfile.mkdtemp(), "t.csv.gz")
+    >>> _ = path.write_bytes(gzip.compress(b"a,b,c"))
+    >>> start_of(Source.of(path))
+    b'a,b,c'
     """
     with source.open() as raw:
-        return raw.read(4)
+        if not is_gzip(source):
+            return raw.read(_START)
+        with gzip.open(raw, "rb") as plain:
+            return plain.read(_START)
+
+
+def is_gzip(source: Source) -> bool:
+    """Return whether a file is gzipped, whatever its name."""
+    with source.open() as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def check_unpacked(held: int, size: int) -> None:
+    """Refuse a file of some size that unpacks to very many times as many bytes.
+
+    Examples
+    --------
+    >>> check_unpacked(10_000_000, 1000)
+    >>> check_unpacked(100_000_000, 1000)
+    Traceback (most recent call last):
+    graftwork.errors.TooLargeError: the file unpacks to 100,000 times its size, more than ...
+    """
+    ratio = held // max(1, size)
+    if held > _UNPACKED and ratio > RATIO.value():
+        RATIO.check(ratio, f"the file unpacks to {ratio:,} times its size", "check what it is")
 
 
 @contextmanager
@@ -164,7 +194,7 @@ def flowing(file: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _unpacked(source: Source) -> Iterator[BinaryIO]:
     """Open a source for reading bytes, through gzip if it is gzipped."""
-    packed = first_bytes(source)[:2] == b"\x1f\x8b"
+    packed = is_gzip(source)
     with source.open() as raw:
         if packed:
             with gzip.open(raw, "rb") as plain, _guarded(plain, raw) as guarded:  # type: ignore
@@ -192,7 +222,7 @@ class _Guard(io.RawIOBase):
     def __init__(self, stream: Any, packed: BinaryIO | None) -> None:
         self._stream, self._packed = stream, packed
         self._read = self._line = self._blank = 0
-        self._longest, self._ratio = LINE.value(), RATIO.value()
+        self._longest = LINE.value()
 
     def readable(self) -> bool:
         return True
@@ -212,14 +242,8 @@ class _Guard(io.RawIOBase):
                 f"a line has at least {self._line:,} bytes",
                 "check its line ends and what kind of file it is",
             )
-        if self._packed is not None and self._read > _UNPACKED:
-            ratio = self._read // max(1, self._packed.tell())
-            if ratio > self._ratio:
-                RATIO.check(
-                    ratio,
-                    f"the compressed file unpacks to {ratio:,} times its size",
-                    "unpack it to see what it is",
-                )
+        if self._packed is not None:
+            check_unpacked(self._read, self._packed.tell())
         return len(part)
 
 

@@ -12,7 +12,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,11 +63,21 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     up again below (in 1,000 rows) in their own columns. Repeated names still are a header where a
     column below holds nothing but numbers, or where none of them comes up again in several rows.
 
+    The first cell may be empty, as R and pandas write it above the names of rows; the others decide
+    then. Numbers from 0 on are a header of pandas above rows that are counted from 0, too.
+
     Examples
     --------
     >>> has_header(["a", "b"], [["x", "1"]]), has_header(["a", "b"], [["a", "b"]])
     (True, False)
+    >>> has_header(["", "a", "b"], [["1", "x", "y"]]), has_header(["", "0"], [["0", "x"]])
+    (True, True)
     """
+    if len(first) > 1 and not first[0]:
+        below = list(islice(rows, _HEADER_ROWS))
+        if _counted(first[1:]) and _counted([row[0] for row in below]):
+            return True
+        first, rows = first[1:], [row[1:] for row in below]
     if any(not cell or is_number(cell) for cell in first):
         return False
     if len(set(first)) < len(first):
@@ -82,6 +92,70 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         if not open_columns:
             return False
     return True
+
+
+def _counted(cells: Sequence[str]) -> bool:
+    """Return whether cells are 0, 1, 2, ..."""
+    return len(cells) > 0 and all(cell == str(k) for k, cell in enumerate(cells))
+
+
+class UnnamedTitle(str):
+    """The title that a first column without a name gets by its place."""
+
+    __slots__ = ()
+
+
+class IndexTitle(UnnamedTitle):
+    """That of a column that holds the names of rows."""
+
+    __slots__ = ()
+
+
+def titles_of(
+    rows: Sequence[Sequence[str]], header: bool | Literal["auto"]
+) -> tuple[bool, list[str]]:
+    """Return whether the first of the rows names the columns, and the names: these or x0, x1, ...
+
+    Examples
+    --------
+    >>> titles_of([["a", "b"], ["x", "1"]], "auto"), titles_of([["1", "2"]], "auto")
+    ((True, ['a', 'b']), (False, ['x0', 'x1']))
+    >>> _, titles = titles_of([["", "a"], ["1", "x"], ["2", "x"]], "auto")
+    >>> titles, [isinstance(title, IndexTitle) for title in titles]
+    (['x0', 'a'], [True, False])
+    """
+    top, below = rows[0], rows[1 : _HEADER_ROWS + 1]
+    if header == "auto":
+        header = has_header(top, below)
+    titles = [(cell if header else "") or f"x{j}" for j, cell in enumerate(top)]
+    if header and len(top) > 1 and not top[0]:
+        cells = {row[0] for row in below}
+        differ = "" not in cells and len(cells) == len(below) > 0
+        titles[0] = IndexTitle(titles[0]) if differ else UnnamedTitle(titles[0])
+    return header, titles
+
+
+def remarks(titles: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
+    """Return what there is to say about a first column without a name.
+
+    Examples
+    --------
+    >>> remarks([IndexTitle("x0"), "a"], [1])
+    ('The first column has no name, and another cell in every row: it is taken for ...',)
+    >>> remarks([UnnamedTitle("x0"), "a"], [0, 1])
+    ("The first column has no name, and cells that come up again: it is called 'x0'.",)
+    """
+    first, read = next(iter(titles), ""), 0 in places
+    if isinstance(first, IndexTitle) and not read:
+        return (
+            "The first column has no name, and another cell in every row: it is taken for the "
+            "names of the rows, and left out; with a name of its own it is read.",
+        )
+    if isinstance(first, UnnamedTitle) and not isinstance(first, IndexTitle) and read:
+        return (
+            f"The first column has no name, and cells that come up again: it is called {first!r}.",
+        )
+    return ()
 
 
 def is_number(text: str) -> bool:
@@ -200,9 +274,14 @@ def as_numbers(states: Sequence[Any]) -> list[float] | None:
     ([1.0, 2.5], [1.0, 2.0, 10.0], None)
     """
     values = typed(states) if all(isinstance(state, str) for state in states) else states
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+    if not all(isinstance(value, int | float) for value in values):
         return None
-    numbers = [float(value) for value in values]
+    try:
+        numbers = [float(value) for value in values]
+    except OverflowError:  # whole, and larger than any float
+        return None
+    if not all(map(math.isfinite, numbers)):
+        return None
     return numbers if len(set(numbers)) == len(numbers) else None
 
 

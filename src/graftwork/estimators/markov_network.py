@@ -506,17 +506,22 @@ class MarkovNetwork(Estimator):
         rows = self.model_.rows_to_score(X, owner=type(self).__name__)
         return rows.spread(self.model_.log_conditionals(rows, self.n_jobs))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, unseen: Unseen = "error"
+    ) -> float:
         """Return the mean log pseudo-likelihood of a row, in nats (higher is better).
 
-        Missing cells are treated as ``missing`` said when the network was learned: see
-        `PairwiseMRF.score`, which gives the same number and can be told otherwise.
+        Missing cells are treated as ``missing`` said when the network was learned, and cells in
+        states that the rows learned from did not have are refused, or missing with
+        ``unseen="ignore"``: see `PairwiseMRF.score`, which gives the same number.
         """
         check_is_fitted(self)
-        if comes_in_parts(X):
-            owner = type(self).__name__
+        owner = type(self).__name__
+        if comes_in_parts(X) and unseen == "error":
             return score_parts(self.model_, X, sample_weight, n_jobs=self.n_jobs, owner=owner)
-        rows = self.model_.rows_to_score(X, weights=sample_weight, owner=type(self).__name__)
+        if comes_in_parts(X):
+            return self.model_.score(X, sample_weight, unseen=unseen)
+        rows = self.model_.rows_to_score(X, weights=sample_weight, owner=owner, unseen=unseen)
         return rows.mean(self.model_.log_conditionals(rows, self.n_jobs))
 
     def predictability(

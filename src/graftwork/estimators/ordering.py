@@ -166,13 +166,15 @@ def _entries(ordinal: Any) -> Mapping[Hashable, Any]:
     if isinstance(ordinal, Mapping):
         return ordinal
     alone = isinstance(ordinal, str) and (ordinal == EVERY or is_scale(ordinal))
-    if not alone and (isinstance(ordinal, str | bytes) or not isinstance(ordinal, Iterable)):
+    listed = isinstance(ordinal, Iterable) and not isinstance(ordinal, str | bytes)
+    names = [ordinal] if alone else list(ordinal) if listed else None
+    if names is None or not all(isinstance(name, Hashable) for name in names):
         raise ParameterError(
             "ordinal must be True or 'all', False, answers in order such as 'never < sometimes < "
             "often', a list of column names or a dict of a column's states in order, got "
             f"{ordinal!r}."
         )
-    return {plain(name): None for name in ([ordinal] if alone else ordinal)}
+    return {plain(name): None for name in names}
 
 
 def _asked(

@@ -165,7 +165,7 @@ class FitSpec:
             tie=given["tie"],
             states=given["states"],
             bins=check_bins(given["bins"]),
-            ordinal=given["ordinal"],
+            ordinal=_as_list(given["ordinal"]),
             degree=given["degree"],
             shape=given["shape"],
             missing=given["missing"],
@@ -377,6 +377,11 @@ def _unary(value: Any) -> bool | float:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     return number("unary", value, 0.0)
+
+
+def _as_list(ordinal: Any) -> Any:
+    """Return an array of names as a list; whether there are any is asked of both."""
+    return ordinal.tolist() if isinstance(ordinal, np.ndarray) else ordinal
 
 
 def _lambda(value: Any, penalty: Any) -> float | None:

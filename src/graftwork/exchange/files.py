@@ -10,6 +10,7 @@ from typing import Any
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, ModelFileError
 from graftwork.exchange.format import Content, Exported, Format, Model
+from graftwork.limits import check_name
 from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.models import read_info as read_own_info
 from graftwork.models.graphs import EdgeRecord
@@ -177,6 +178,7 @@ def _known(name: str) -> str:
 def _format_to_read(path: Path) -> str:
     """Return the format of a file: by its first bytes, else by its suffix."""
     try:
+        check_name(path)
         with path.open("rb") as file:
             start = file.read(8)
     except FileNotFoundError as error:

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import Table, align
-from graftwork.data.columns import level_of_caller
+from graftwork.data.columns import Unseen, level_of_caller
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, DataWarning
 from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.inference.layout import Floats, Potentials
 from graftwork.inference.sampling import log_conditionals
+from graftwork.parameters import known
 
 #: What can be done about missing cells of rows to score.
 SCORING = ("error", "available-case", "drop-rows")
@@ -144,22 +145,27 @@ def rows_to_score(
     scoring: str,
     *,
     weights: ArrayLike | None = None,
+    unseen: str = "error",
     owner: str = "model",
 ) -> ScoredRows:
     """Return rows in the codes of a network.
 
     X is as `align` takes it, and `scoring` one of `SCORING`; rows that do not fit the network, and
-    missing cells that must not be, are refused.
+    missing cells that must not be, are refused. With ``unseen="ignore"`` cells in states that the
+    network does not have are missing; they need not be refused then.
 
     Warns
     -----
     DataWarning
         If rows are left out.
     """
-    if scoring == "error":
-        table = align(X, names, states, weights=weights, owner=owner, remedy=REMEDY)
+    known("unseen", unseen, ("error", "ignore"))
+    how: Unseen = "ignore" if unseen == "ignore" else "offer"
+    if scoring == "error" and unseen == "error":
+        table = align(X, names, states, weights=weights, owner=owner, unseen=how, remedy=REMEDY)
     else:
-        table = align(X, names, with_missing(states), weights=weights, owner=owner)
+        listed = with_missing(states)
+        table = align(X, names, listed, weights=weights, owner=owner, unseen=how)
     gone = table.codes >= np.array([len(listed) for listed in states])[:, None]
     lacking = np.count_nonzero(gone, axis=0).astype(np.int64)
     kept = np.ones(table.n_rows, dtype=np.bool_)

@@ -697,6 +697,7 @@ class PairwiseMRF:
         sample_weight: ArrayLike | None = None,
         *,
         missing: str | None = None,
+        unseen: Unseen = "error",
         n_jobs: int | None = 1,
     ) -> float:
         """Return the mean log pseudo-likelihood of a row, in nats (higher is better).
@@ -715,6 +716,9 @@ class PairwiseMRF:
             learned from; where the network does not have these (it was made by hand, or learned
             with another ``missing``), by its marginals. With "drop-rows" rows that lack cells are
             left out, with a warning.
+        unseen : {"error", "ignore"}
+            What is done about cells in states that the network does not have: refused, or taken as
+            missing (which then are not refused). Rows in memory only.
         n_jobs : int, optional
             Threads; None or -1 for every core. The score does not depend on it.
 
@@ -723,10 +727,17 @@ class PairwiseMRF:
         >>> coins = PairwiseMRF({"a": [0, 1], "b": [0, 1]})
         >>> round(coins.score([[0, 1], [1, None]], missing="available-case"), 4)
         -1.0397
+        >>> round(coins.score([[0, 1], [1, 7]], unseen="ignore"), 4)
+        -1.0397
         """
         if comes_in_parts(X):
+            if unseen != "error":
+                raise DataError(
+                    f"unseen={unseen!r} is for rows in memory; declare the states of all rows "
+                    "(states=) when the network is learned."
+                )
             return score_parts(self, X, sample_weight, missing, n_jobs)
-        rows = self.rows_to_score(X, missing, sample_weight)
+        rows = self.rows_to_score(X, missing, sample_weight, unseen=unseen)
         return rows.mean(self.log_conditionals(rows, n_jobs))
 
     def predict(
@@ -833,10 +844,13 @@ class PairwiseMRF:
         missing: str | None = None,
         weights: ArrayLike | None = None,
         owner: str = "model",
+        unseen: Unseen = "error",
     ) -> ScoredRows:
-        """Return rows in the codes of this network; ``missing`` is as in `score`."""
+        """Return rows in the codes of this network; missing and unseen are as in `score`."""
         states, how = list(self._states.values()), self.scoring(missing)
-        return rows_to_score(X, self.names, states, how, weights=weights, owner=owner)
+        return rows_to_score(
+            X, self.names, states, how, weights=weights, unseen=unseen, owner=owner
+        )
 
     def scoring(self, missing: str | None = None) -> str:
         """Return what `score` does about missing cells: "error", "available-case", "drop-rows"."""

@@ -62,20 +62,23 @@ class GroupL1:
 
     def slope(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
         """Return lam d_g w/||w|| + 2 l2 w where w is not zero, and where that is (or free)."""
-        pull, idle = self._pull(blocks, weights)
+        pull, idle = self.pull(blocks, weights)
         return blocks.times(weights, pull), ~blocks.spread(blocks.by_block(idle))
 
     def kkt_residuals(self, blocks: Blocks, weights: Floats, gradient: Floats) -> Floats:
         """Return ||gradient + slope|| / d_g of each block, or its violation where w = 0."""
-        pull, idle = self._pull(blocks, weights)
+        pull, idle = self.pull(blocks, weights)
         left = blocks.norms(gradient + blocks.times(weights, pull)) / blocks.scale
         if idle.any():
             lam, _ = self._strengths(blocks)
             left = np.where(idle, np.maximum(0.0, left - lam), left)
         return blocks.spread(blocks.by_block(left))
 
-    def _pull(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
-        """Return what a group's weights are multiplied by in its slope, and which sit at zero."""
+    def pull(self, blocks: Blocks, weights: Floats) -> tuple[Floats, Bools]:
+        """Return what a group's weights are multiplied by in its slope, and which sit at zero.
+
+        The former is the curvature, too, of a parabola that touches the penalty and lies above it.
+        """
         lam, l2 = self._strengths(blocks)
         if not lam.any():  # no norm is asked for
             return 2.0 * l2, np.zeros(len(lam), dtype=bool)

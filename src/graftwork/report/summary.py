@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from graftwork.data import Table
 from graftwork.data.bins import cuts_of, is_label
+from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.edges import shown_weights
 from graftwork.estimators.learned_from import LearnedFrom
@@ -277,7 +278,13 @@ def state_word(name: Any, state: Any, meanings: Meanings | None) -> str:
     >>> state_word("odor", "f", {"odor": {"f": "foul"}}), state_word("visits", 3, None)
     ('foul', '3')
     """
-    return str((meanings or {}).get(name, {}).get(state, state))
+    words = {} if meanings is None else meanings
+    if not isinstance(words, Mapping) or not isinstance(words.get(name, {}), Mapping):
+        raise ParameterError(
+            "meanings must be a dict of variables with a dict of words for states, such as "
+            f"{{{name!r}: {{{state!r}: 'a word'}}}}, got {meanings!r}."
+        )
+    return str(words.get(name, {}).get(state, state))
 
 
 def network_text(model: PairwiseMRF, looked: bool = True) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graftwork.inference.layout import Floats
+from graftwork.penalties.group import GroupL1
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.solution import Solution
 
@@ -30,6 +31,8 @@ LONGEST, HALVINGS = 4.0, 6
 SUFFICIENT = 1e-4
 #: A kink is crossed where the penalty on its other side is less than this share of the decrease.
 CHEAP = 0.1
+#: Curvature of parts of tables that may not move.
+HELD = 1e6
 #: How often a step is computed anew because some weights end at a kink.
 CORNERS = 8
 
@@ -95,6 +98,9 @@ def _downhill(problem: Composite, current: Solution) -> tuple[Floats, Floats]:
     blocks, penalty, weights = problem.blocks, problem.penalty, current.point.potentials.weights
     gradient = current.point.gradient
     slope, smooth = penalty.slope(blocks, weights)
+    if blocks.parts is not None:
+        downhill = _movable(problem, weights, gradient + slope)
+        return np.where(blocks.free, downhill, 0.0), np.zeros_like(weights)
     downhill, orthant = np.where(smooth, gradient + slope, 0.0), np.zeros_like(weights)
     if penalty.separable:
         lam = blocks.spread(blocks.strengths(penalty.unary_lam, penalty.lam))
@@ -105,11 +111,21 @@ def _downhill(problem: Composite, current: Solution) -> tuple[Floats, Floats]:
     return np.where(blocks.free, downhill, 0.0), orthant
 
 
+def _movable(problem: Composite, weights: Floats, vector: Floats) -> Floats:
+    """Return what of a vector may move smoothly: no part of a table that is best at zero."""
+    blocks, penalty = problem.blocks, problem.penalty
+    if blocks.parts is None or not isinstance(penalty, GroupL1):
+        return vector
+    _, idle = penalty.pull(blocks, weights)
+    return blocks.times(vector, np.where(idle, 0.0, 1.0))
+
+
 def _direction(
     problem: Composite, weights: Floats, hessian: Floats, downhill: Floats, orthant: Floats
 ) -> Floats:
     """Return Newton's step; where it would cross a kink at a price, it ends there."""
-    bent = hessian + np.diag(DAMPING + _bend(problem, weights, orthant))
+    bent = hessian + _bend(problem, weights, orthant)
+    bent[np.diag_indices_from(bent)] += DAMPING
     step, moving = np.zeros_like(weights), downhill != 0.0
     value, blocks = problem.penalty.value, problem.blocks
     for _ in range(CORNERS):
@@ -123,22 +139,26 @@ def _direction(
             break
         step[crossing] = -weights[crossing]
         moving &= ~crossing
-    return step
+    return _movable(problem, weights, step)
 
 
 def _hessian(problem: Composite, current: Solution) -> Floats | None:
-    """Return the Hessian of a loss that knows it, for tables that are whole."""
+    """Return the Hessian of a loss that knows it."""
     known = getattr(current.point, "hessian", None)
-    if known is None or problem.blocks.parts is not None:
+    if known is None:
         return None
     found: Floats | None = known()
     return found
 
 
 def _bend(problem: Composite, weights: Floats, orthant: Floats) -> Floats:
-    """Return the curvature of parabolas that touch the penalty and lie above it."""
+    """Return the curvature, a matrix, of parabolas that touch the penalty and lie above it."""
     blocks, penalty = problem.blocks, problem.penalty
+    if blocks.parts is not None and isinstance(penalty, GroupL1):
+        pull, idle = penalty.pull(blocks, weights)
+        factors, rows = np.where(idle, 0.0, pull - HELD), np.eye(len(weights))
+        return np.array([blocks.times(row, factors) for row in rows]) + HELD * rows
     squares = blocks.spread(blocks.weigh(2.0 * penalty.unary_l2, 2.0 * penalty.l2))
     slope, _ = penalty.slope(blocks, weights)
     whole = np.abs(slope) / np.maximum(np.abs(weights), 1e-200)
-    return np.where(penalty.separable | (orthant != 0) | (weights == 0), squares, whole)
+    return np.diag(np.where(penalty.separable | (orthant != 0) | (weights == 0), squares, whole))

@@ -11,6 +11,7 @@ from graftwork.data.columns import clean_names, declared_by_name
 from graftwork.data.encode import MAX_STATES
 from graftwork.data.files import MISSING, GapTexts, Wanted, choose_columns, converter
 from graftwork.data.missing import check_missing
+from graftwork.data.text import IndexTitle
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError, ParameterError
 from graftwork.parameters import memory_bytes
@@ -122,9 +123,14 @@ class ScanOptions:
         return kept if self.weights is None else [*kept, listed.index(self.weights)]
 
     def settled(self, names: Sequence[Any] | None) -> ScanOptions:
-        """Return options that name columns rather than have functions choose them."""
-        if names is None or not (callable(self.columns) or callable(self.drop)):
+        """Return options that name columns rather than have functions or a file choose them."""
+        if names is None:
             return self
+        if not (callable(self.columns) or callable(self.drop)):
+            index = [str(each) for each in names if isinstance(each, IndexTitle)]
+            if self.columns is not None or not index or index == [self.weights]:
+                return self
+            return replace(self, drop=[*(self.drop or ()), *index])
         places = choose_columns(clean_names(names), self.columns, self.drop, also=self.weights)
         return replace(self, columns=[names[place] for place in places], drop=None)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from graftwork.data.files import opened_text
+from graftwork.data.kinds import ARROW, PARQUET, TEXT, kind_of, named_kind, suffix_of
 from graftwork.data.scanning.encoding import Running
 from graftwork.data.scanning.options import Header, ScanOptions
 from graftwork.data.scanning.pieces import (
@@ -25,14 +25,6 @@ from graftwork.data.sources import check_file
 from graftwork.data.values import listing
 from graftwork.errors import DataError
 
-_SUFFIXES = {
-    "Parquet": (".parquet", ".pq"),
-    "Arrow": (".arrow", ".arrows", ".feather", ".ipc"),
-    "text": (".csv", ".tsv", ".tab", ".txt"),
-}
-_MARKS = {b"PAR1": "Parquet", b"ARRO": "Arrow", b"FEA1": "Arrow"}
-_ELSEWHERE = (".xlsx", ".xlsm", ".xls", ".sav", ".zsav", ".por")
-
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
@@ -44,16 +36,19 @@ class FileSource:
     format : str
         "Parquet", "Arrow" or "text".
     sep, header
-        Of text files, as in `read_table`; the first file says what is not given.
+        Of text files; the first file says what was not given.
     notes : tuple of str
         Which files of a folder are not read.
+    titles : tuple
+        The columns of the first of text files.
     """
 
     files: tuple[Path, ...]
     format: str
-    sep: str | None = None
-    header: Header = "auto"
+    sep: str = ","
+    header: bool = True
     notes: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
 
     @staticmethod
     def of(data: Any, sep: str | None, header: Header) -> FileSource:
@@ -62,7 +57,8 @@ class FileSource:
         files: list[Path] = []
         ignored: list[Path] = []
         for each in given:
-            found, others = _found(os.fspath(each))
+            with reading(os.fspath(each)):
+                found, others = _found(os.fspath(each))
             files += found
             ignored += others
         formats: dict[str, Path] = {}
@@ -78,7 +74,13 @@ class FileSource:
         if ignored:
             names = listing([file.name for file in ignored], 3)
             notes = (f"Skipped, as the file names are not those of tables: {names}.",)
-        return FileSource(tuple(files), next(iter(formats)), sep, header, notes)
+        [kind] = formats
+        if kind != TEXT.name:
+            return FileSource(tuple(files), kind, notes=notes)
+        first = files[0]
+        with reading(str(first)), opened_text(OneFile.of(first), sep, header) as text:
+            titles = tuple(text.titles)
+            return FileSource(tuple(files), kind, text.sep, text.header, notes, titles)
 
     def names(self) -> list[Any]:
         """Return all columns of the first file."""
@@ -87,20 +89,13 @@ class FileSource:
             return parquet_pieces(first, first, 0)[0]
         if self.format == "Arrow":
             return arrow_names(first, first)
-        return self._layout()[2]
-
-    def _layout(self) -> tuple[str, bool, list[Any]]:
-        """Return separator, whether there is a header, and titles of the first text file."""
-        first = self.files[0]
-        with reading(str(first)), opened_text(OneFile.of(first), self.sep, self.header) as text:
-            return text.sep, text.header, list(text.titles)
+        return list(self.titles)
 
     def pieces(self, options: ScanOptions) -> list[Piece]:
         """Return the pieces; columns that differ are refused here, before anything is read."""
         labels = [str(file) for file in self.files]
         if self.format == "text":
-            sep, header, _ = self._layout()
-            return [TextPiece(label, label, sep, header) for label in labels]
+            return [TextPiece(label, label, self.sep, self.header) for label in labels]
         running, pieces = Running(options), []
         for label in labels:
             if self.format == "Arrow":
@@ -159,34 +154,25 @@ def _in_folder(folder: Path) -> tuple[list[Path], list[Path]]:
     return tables, [file for file in seen if file not in set(tables)]
 
 
-def _inner(file: Path) -> str:
-    """Return the extension, looking through .gz."""
-    inner = Path(file.stem) if file.suffix.lower() == ".gz" else file
-    return inner.suffix.lower()
-
-
 def _known(file: Path) -> bool:
     """Return whether a file of a folder is a table, by its name or its first bytes."""
-    suffix = _inner(file)
-    listed: Sequence[str] = [each for own in _SUFFIXES.values() for each in own]
-    return suffix in listed or (not suffix and _mark(file) in _MARKS)
-
-
-def _mark(file: Path) -> bytes:
-    with reading(str(file)), file.open("rb") as stream:
-        return stream.read(4)
+    kind = named_kind(file)
+    if kind is None and not suffix_of(file):
+        with reading(str(file)), file.open("rb") as stream:
+            start = stream.read(8)
+        kind = next((each for each in (PARQUET, ARROW) if each.matches(start)), None)
+    return kind in (PARQUET, ARROW, TEXT)
 
 
 def _format(file: Path) -> str:
     """Return the format of a file, by its first bytes, then by its name."""
-    mark, suffix = _mark(file), _inner(file)
-    if not mark:
+    if not file.stat().st_size:
         raise DataError(f"{file}: the file is empty (0 bytes).")
-    if suffix in _ELSEWHERE:
-        raise DataError(
-            f"{file}: Excel and SPSS files cannot be read in parts: use gw.read_table, or save "
-            "them as Parquet or CSV."
-        )
-    if mark in _MARKS:
-        return _MARKS[mark]
-    return next((name for name, own in _SUFFIXES.items() if suffix in own), "text")
+    with reading(str(file)):
+        kind = kind_of(OneFile.of(file))
+        if kind.whole:
+            raise DataError(
+                "Excel and SPSS files cannot be read in parts: use gw.read_table, or save them as "
+                "Parquet or CSV."
+            )
+    return kind.name

@@ -13,13 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from graftwork.data.encode import Coded
-from graftwork.data.files import opened_text
+from graftwork.data.files import opened_text, unpacked_bytes
 from graftwork.data.scanning.arrow import arrow
 from graftwork.data.scanning.batches import Batch
 from graftwork.data.scanning.places import Place
-from graftwork.data.sources import Source
+from graftwork.data.sources import Source, check_unpacked
 from graftwork.data.text import TextColumns
 from graftwork.errors import DataError, TooLargeError
+from graftwork.text import readable
 
 #: All columns of a batch and where it is; returns the positions of those that are wanted.
 Choose = Callable[[Sequence[Any], str], list[int]]
@@ -97,7 +98,7 @@ def reading(label: str) -> Iterator[None]:
     except MemoryError:
         raise
     except DataError as error:
-        if str(error).startswith(label):
+        if str(error).startswith(readable(label)):
             raise
         raise DataError(f"{label}: {error}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -178,6 +179,7 @@ def parquet_pieces(path: str, label: str, memory: int) -> tuple[list[Any], list[
 
     with reading(label), open(path, "rb") as stream:
         file = pq.ParquetFile(stream)
+        check_unpacked(unpacked_bytes(file.metadata), Path(path).stat().st_size)
         sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         names = file.schema_arrow.names
     starts = np.cumsum([0, *sizes]).tolist()

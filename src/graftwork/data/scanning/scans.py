@@ -28,6 +28,7 @@ from graftwork.data.scanning.stored import StoredTable, small_lookups
 from graftwork.data.scanning.uniting import United, unite
 from graftwork.data.scanning.values import from_json, ordered_from_json, ordered_to_json, to_json
 from graftwork.data.scratch import Hold
+from graftwork.data.text import remarks
 from graftwork.errors import DataError
 from graftwork.version import __version__
 
@@ -278,7 +279,7 @@ def scan(
     found = source_of(source, sep, header)
     names = found.names()
     if names is not None:
-        options.chosen(names)
+        found = replace(found, notes=(*found.notes, *remarks(names, options.chosen(names))))
     if engine is None and (client is not None or (is_dask(source) and has_client())):
         engine = "dask"
     return Scan(found, options.settled(names), folder, engine, client)

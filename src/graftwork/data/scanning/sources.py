@@ -115,7 +115,7 @@ def _held(data: Any) -> Source:
     elif hasattr(data, "columns") and names is None:
         names = list(data.columns)
     shape = getattr(data, "shape", None)
-    rows = None if shape is None else int(shape[0])
+    rows = int(shape[0]) if shape else None
     return Source(names, lambda _: [HeldPiece(data, rows=rows)], "table")
 
 

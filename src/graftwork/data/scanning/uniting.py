@@ -117,7 +117,8 @@ def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
     masses = tuple(_totals(_mass(book, whole), coded) for book, coded in pairs)
     states = tuple(coded.states for coded in columns)
     if whole.weight <= HEAVY * whole.n_rows:
-        warn_of_lone(lone_by_counts(whole.names, states, map(_observed, states, rows)))
+        lone = lone_by_counts(whole.names, states, map(_observed, states, rows))
+        warn_of_lone(lone, whole.names, states)
     return United(
         whole.names,
         states,

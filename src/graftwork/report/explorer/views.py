@@ -77,6 +77,8 @@ def explore(
     """
     options = {} if groups is None else {"groups": groups}
     # A name that cannot be written to is refused before the layout is computed.
+    if title is not None and not isinstance(title, str):
+        raise ParameterError(f"title must be a text, got {title!r}.")
     return write_page(page_path(path), view(learned, title, **options))
 
 
