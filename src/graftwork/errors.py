@@ -145,7 +145,7 @@ class ApproximationWarning(_Readable, UserWarning):
     ...     warnings.simplefilter("always", gw.ApproximationWarning)
     ...     found = model.marginals()
     >>> print(caught[0].message)
-    exact inference is too large for this network: loopy belief propagation was used, ...
+    exact inference is too large for this network: joint states were drawn, ...
     """
 
 

@@ -80,7 +80,8 @@ def test_weights_are_routed_where_they_are_asked_for():
         net.set_score_request(sample_weight="test_weight")
         twin = clone(net)
         assert twin.get_metadata_routing().fit.requests == {"sample_weight": True}
-        assert twin.get_metadata_routing().score.requests == {"sample_weight": "test_weight"}
+        requests = twin.get_metadata_routing().score.requests
+        assert requests == {"sample_weight": "test_weight", "unseen": None}
         assert gw.MarkovNetwork().get_metadata_routing().fit.requests == {"sample_weight": None}
         asked = clone(net).set_score_request(sample_weight=True)
         search = GridSearchCV(asked, {"lam": [0.05, 0.1]}, cv=2).fit(ROWS, sample_weight=weights)

@@ -143,7 +143,7 @@ def test_the_smallest_dependence_of_whole_counts_is_found():
     assert np.isclose(information[0], 8e-16, rtol=1e-6)  # 8 / rows^4 of the determinant -1
 
 
-@pytest.mark.parametrize("scale", [1e-200, 2.0**-40, 1e90])
+@pytest.mark.parametrize("scale", [1e-100, 2.0**-40, 1e90])
 def test_the_unit_of_weights_does_not_matter(scale):
     weights = np.random.default_rng(0).integers(1, 5, 200).astype(float)
     table = random_table(6, n=8, rows=200, most=4, weights=weights)

@@ -35,7 +35,7 @@ def answers(point, pairs):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("drawn", [False, True])
 def test_codes_of_missing_cells_that_do_not_occur_change_nothing(weighted, drawn):
-    weights = np.random.default_rng(0).random(150) if weighted else None
+    weights = np.random.default_rng(0).integers(1, 4, 150).astype(float) if weighted else None
     sample = prepare(random_table(5, n=6, rows=150, most=8, weights=weights))
     more = sample.cards if drawn else 1
     counts = PairCounts(sample.counts.codes, sample.cards, weights, extended=sample.cards + more)

@@ -37,7 +37,7 @@ def made(kind: str, rows: int = 400) -> Table:
         codes[j, same] = codes[i, same] % CARDS[j]
     codes[5] = np.where(codes[5] == 1, 0, codes[5])
     states = [tuple(range(s)) for s in CARDS]
-    weights = rng.integers(0, 4, rows).astype(float) + 0.25 if kind == "weighted" else None
+    weights = rng.integers(0, 4, rows).astype(float) if kind == "weighted" else None
     if kind == "missing":
         for i in (1, 2):
             codes[i, rng.random(rows) < 0.15] = CARDS[i]

@@ -275,7 +275,7 @@ def _scaled(weights: Floats, squares: Floats) -> tuple[Floats, Floats]:
     Then the squares have the same sum: on average a row adds to variances what it adds to sums, as
     a row of weight 1 does.
 
-    >>> [own.tolist() for own in _scaled(np.array([5.0, 15.0]), np.array([25.0, 225.0]))]
+    >>> [own.round(9).tolist() for own in _scaled(np.array([5.0, 15.0]), np.array([25.0, 225.0]))]
     [[0.4, 1.2], [0.16, 1.44]]
     """
     scale = float(weights.sum()) / float(squares.sum())

@@ -242,7 +242,7 @@ class _Guard(io.RawIOBase):
                 f"a line has at least {self._line:,} bytes",
                 "check its line ends and what kind of file it is",
             )
-        if self._packed is not None:
+        if self._packed is not None and self._packed.seekable():  # a pipe does not say
             check_unpacked(self._read, self._packed.tell())
         return len(part)
 

@@ -275,8 +275,9 @@ def weight_tells(
     if not np.isfinite(record.weight) or record.weight == 0.0 or is_curved(record.linear_share):
         return False
     scores, states = model.scores, model.states
+    known = meanings if isinstance(meanings, Mapping) else {}
     return all(
-        name in scores or (name not in (meanings or {}) and _rises(states[name]))
+        name in scores or (name not in known and _rises(states[name]))
         for name in (record.first, record.second)
     )
 
