@@ -141,14 +141,14 @@ def remarks(titles: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
     Examples
     --------
     >>> remarks([IndexTitle("x0"), "a"], [1])
-    ('The first column has no name, and another cell in every row: it is taken for ...',)
+    ('The first column has no name, and a different cell in every row: it is taken for ...',)
     >>> remarks([UnnamedTitle("x0"), "a"], [0, 1])
     ("The first column has no name, and cells that come up again: it is called 'x0'.",)
     """
     first, read = next(iter(titles), ""), 0 in places
     if isinstance(first, IndexTitle) and not read:
         return (
-            "The first column has no name, and another cell in every row: it is taken for the "
+            "The first column has no name, and a different cell in every row: it is taken for the "
             "names of the rows, and left out; with a name of its own it is read.",
         )
     if isinstance(first, UnnamedTitle) and not isinstance(first, IndexTitle) and read:
