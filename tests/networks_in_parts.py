@@ -10,9 +10,8 @@ PROBLEMS = {
     "complete": {},
     "whole-weights": {"weights": "n"},
     "other-weights": {"weights": "n", "lam": 0.03},
-    # In parts cells are drawn once, in memory four times where tests choose the edges.
-    "available-case": {"missing": "available-case", "lam": 0.03},
-    "impute": {"missing": "impute", "lam": 0.03},
+    "available-case": {"missing": "available-case"},
+    "impute": {"missing": "impute"},
     "drop-rows": {"missing": "drop-rows"},
     "state": {"missing": "state"},
     "ordinal": {"ordinal": ["x1", "x4"]},

@@ -158,13 +158,14 @@ class EncodedRows:
         >>> twice.codes, twice.weights
         (array([[0, 1, 2, 2]], dtype=uint8), array([1. , 1. , 0.5, 0.5]))
         """
+        if times == 1:
+            return self
         counts = self.counts
-        lacking = (counts.codes >= self.cards[:, None]).any(axis=0)
-        each = np.where(lacking, times, 1)
-        places = np.repeat(np.arange(len(each)), each)
-        weights = 1.0 / each if counts.weights is None else counts.weights / each
-        squares = None if counts.squares is None else (counts.squares / each)[places]
-        return self.with_rows(np.take(counts.codes, places, axis=1), weights[places], squares)
+        codes, weights = copied_rows(counts.codes, counts.weights, self.cards, times)
+        squares = counts.squares
+        if squares is not None:
+            squares = copied_rows(counts.codes, squares, self.cards, times)[1]
+        return self.with_rows(codes, weights, squares)
 
     def with_drawn(self, states: NDArray[np.integer]) -> EncodedRows:
         """Return the sample with states in place of its missing cells, which stay known as such.
@@ -267,6 +268,18 @@ def prepare(
     return EncodedRows(
         codes, weights, cards, declared, kept, total, counts, scores, squares=squares
     )
+
+
+def copied_rows(
+    codes: NDArray[np.unsignedinteger], weights: Floats | None, cards: Ints, times: int
+) -> tuple[NDArray[np.unsignedinteger], Floats | None]:
+    """Return rows, those that lack cells so often, each as much lighter."""
+    if times == 1:
+        return codes, weights
+    each = np.where((codes >= cards[:, None]).any(axis=0), times, 1)
+    places = np.repeat(np.arange(len(each)), each)
+    lighter: Floats = (1.0 / each if weights is None else weights / each)[places]
+    return np.take(codes, places, axis=1), lighter
 
 
 def _scaled(weights: Floats, squares: Floats) -> tuple[Floats, Floats]:

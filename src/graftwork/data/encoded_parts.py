@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graftwork.data.counting import Bitsets, table_offsets
 from graftwork.data.counts import Numbers, PairCounts
 from graftwork.data.encode import small
-from graftwork.data.encoded import EncodedRows, no_observed_cell, prepare
+from graftwork.data.encoded import EncodedRows, copied_rows, no_observed_cell, prepare
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.parts import Parts, RowPart, join
 from graftwork.data.placed import AnyTable, PlacedTable
@@ -199,12 +199,14 @@ def prepare_parts(
 
 
 def with_drawn_parts(
-    sample: EncodedRows, draw: Callable[..., Codes], *arguments: Any
+    sample: EncodedRows, copies: int, draw: Callable[..., Codes], *arguments: Any
 ) -> EncodedRows:
     """Return a sample with states in place of its missing cells (see `EncodedRows.with_drawn`).
 
     Parameters
     ----------
+    copies : int
+        How often each row that lacks cells is drawn (see `EncodedRows.in_copies`).
     draw : function
         Of the codes of a part, the number of rows before it and the arguments: the codes with kept
         states in place of the missing ones.
@@ -213,28 +215,30 @@ def with_drawn_parts(
     assert parts is not None
     engine, cards = parts.engine, sample.cards
     extended = np.where(sample.extended > cards, 2 * cards, cards)
-    rows = parts.total(_row_numbers, add=join)
+    rows = parts.total(_row_numbers, cards, copies, add=join)
     starts = np.cumsum([0, *rows])[:-1].tolist()
     arrays = engine.map(
         parts.handles,
         _drawn,
         draw,
         cards,
+        copies,
         *arguments,
         own=[(start,) for start in starts],
         keep=True,
     )
     margins = engine.total(arrays, _margins, extended)
+    dtype = sample.counts.margins.dtype if copies == 1 else np.dtype(np.float64)
     encoding = Encoding(
         cards, sample.declared, extended, sample.kept,
-        np.concatenate(margins).astype(sample.counts.margins.dtype), sample.total_weight,
+        np.concatenate(margins).astype(dtype), sample.total_weight,
         sample.scores,
     )  # fmt: skip
     handles = engine.map(
         arrays, _part_of_arrays, encoding, engine.n_threads, parts.memory,
         own=[(k,) for k in range(len(arrays))],
     )  # fmt: skip
-    return encoding.whole(Parts(engine, handles, parts.n_rows, parts.memory))
+    return encoding.whole(Parts(engine, handles, sum(rows), parts.memory))
 
 
 def completed_parts(table: PlacedTable, sample: EncodedRows) -> PlacedTable:
@@ -246,7 +250,10 @@ def completed_parts(table: PlacedTable, sample: EncodedRows) -> PlacedTable:
     handles = sample.parts.engine.map(
         sample.parts.handles, _completed, table.names, states, table.ordered
     )
-    return replace(table, handles=handles, states=states, first_seen=()).counted()
+    weighted = sample.counts.margins.dtype != np.int64  # by copies of rows, if not by weights
+    return replace(
+        table, handles=handles, states=states, first_seen=(), weighted=weighted
+    ).counted()
 
 
 def decoded(sample: EncodedRows) -> Codes:
@@ -265,18 +272,19 @@ def _completed(
     return Table.trusted(names, states, codes, part.sample.weights, ordered)
 
 
-def _row_numbers(part: RowPart) -> list[int]:
-    return [part.sample.n_rows]
+def _row_numbers(part: RowPart, cards: Ints, copies: int) -> list[int]:
+    codes, weights = part.sample.codes, part.sample.weights
+    return [copied_rows(codes, weights, cards, copies)[0].shape[1]]
 
 
 def _drawn(
-    part: RowPart, start: int, draw: Callable[..., Codes], cards: Ints, *arguments: Any
+    part: RowPart, start: int, draw: Callable[..., Codes], cards: Ints, copies: int, *arguments: Any
 ) -> tuple[Codes, Floats | None]:
     """Return the codes of a part with drawn states, which stay known as such, and its weights."""
-    codes = part.sample.codes
+    codes, weights = copied_rows(part.sample.codes, part.sample.weights, cards, copies)
     states = draw(codes, start, *arguments)
     drawn = np.where(codes < cards[:, None], codes, cards[:, None] + states)
-    return small(drawn, int(2 * cards.max())), part.sample.weights
+    return small(drawn, int(2 * cards.max())), weights
 
 
 def _margins(arrays: tuple[Codes, Floats | None], extended: Ints) -> list[Floats]:

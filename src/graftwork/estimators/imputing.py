@@ -141,10 +141,8 @@ class _Drawing:
         self._table, self._sample, self._found, self._rng = table, sample, found, rng
         self._fit_rows = fit_rows
         self._begun = time.monotonic()
-        # How often each row that lacks cells is drawn: where rows are in parts, or a criterion may
-        # deal them out, once.
+        # How often each row that lacks cells is drawn: where a criterion may deal them out, once.
         self._copies = 1
-        self._most_copies = COPIES if spec.tests and sample.parts is None else 1
         self.drawn, self.near = sample, near
         self.last: Fit | None = None
         self._drawn_from: Potentials | None = None
@@ -164,15 +162,14 @@ class _Drawing:
             self.last, self.near, fresh = fit, fit.model, fit.refitted
             if fit.interrupted:
                 raise KeyboardInterrupt
-        sample = self._sample
-        potentials = carry_over(self.near, self._table, sample)
+        potentials = carry_over(self.near, self._table, self._sample)
         for draw in range(DRAWS):
             if draw or not fresh:
                 potentials = self._fitted(potentials, stage)
-            if self._most_copies > 1 and (stage, draw) == (STAGES - 1, DRAWS - 1):
-                self._copies = self._most_copies
-                sample = sample.in_copies(self._copies)
-            self.drawn, self._drawn_from = _drawn(sample, potentials, self._rng), potentials
+            if self._spec.tests and (stage, draw) == (STAGES - 1, DRAWS - 1):
+                self._copies = COPIES
+            self.drawn = _drawn(self._sample, self._copies, potentials, self._rng)
+            self._drawn_from = potentials
             if self._left(stage) == 0:
                 break
 
@@ -271,12 +268,15 @@ def lost_in(
     return Lost.of(draws, copies)
 
 
-def _drawn(sample: EncodedRows, potentials: Potentials, rng: np.random.Generator) -> EncodedRows:
-    """Return the sample with its missing cells drawn from a network."""
+def _drawn(
+    sample: EncodedRows, copies: int, potentials: Potentials, rng: np.random.Generator
+) -> EncodedRows:
+    """Return the sample with its missing cells drawn from a network, in so many copies."""
     seed = seed_of(rng)
     if sample.parts is None:
+        sample = sample.in_copies(copies)
         return sample.with_drawn(impute(potentials, sample.counts.codes, seed))
-    return with_drawn_parts(sample, _draw, potentials, seed)
+    return with_drawn_parts(sample, copies, _draw, potentials, seed)
 
 
 def _draw(codes: Any, start: int, potentials: Potentials, seed: int) -> Any:
