@@ -44,7 +44,7 @@ from graftwork.testing.rows import FittedRows
 ENOUGH, MOST_ROWS = 10.0, 8192
 # Pairs whose test takes more multiplications a step take too long: their chi-square stays. Of
 # neighbours with more states the groups that tests tell apart count.
-MOST_WORK, MOST_STATES = 1e8, 48
+MOST_WORK, MOST_STATES = 2e7, 48
 # So few rows are no test of many states: the frequent ones, and all others together.
 FEW_GROUPS = 5
 # No handful of rows makes a Wald test of an edge this sure, as the logarithm of its p-value, unless
@@ -331,7 +331,7 @@ class _States:
         if group.max(initial=0) >= FEW_GROUPS:
             start, states = int(sample.cards[:i].sum()), int(sample.cards[i])
             margins = np.asarray(sample.counts.margins, dtype=np.float64)[start : start + states]
-            group = pool(np.bincount(group, margins), FEW_GROUPS)[group]
+            group = pool(np.bincount(group, margins).astype(np.float64), FEW_GROUPS)[group]
             basis = basis_of(np.arange(int(group.max()) + 1))
             return _States(group, basis, basis.shape[1])
         _, first = np.unique(group, return_index=True)
