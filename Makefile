@@ -41,7 +41,7 @@ test: lint
 # Cases made at random for MINUTES; what fails is kept in tests/corpus, which make test replays.
 MINUTES ?= 10
 fuzz: $(STAMP)
-	PYTHONPATH=tests:tests/exchange $(BIN)/python -m fuzz --minutes $(MINUTES) $(FUZZ)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) $(FUZZ)
 
 # Whether the locked versions fit each other, and known vulnerabilities (needs pip-audit and a network).
 audit: $(STAMP)
