@@ -1,9 +1,9 @@
-"""How much there is to learn in this repository: numbers that fall by themselves and rise with a reason.
+"""How much there is to learn in this repository: numbers that fall, or rise with a reason.
 
 Run: python benchmarks/house.py [--reason TEXT]
 
-The numbers are kept in docs/house.csv. Where one fell, the file is written again; where one rose, the
-program names it and ends with 1, unless a reason is given, which is written beside the number.
+The numbers are kept in docs/house.csv. Where one fell, the file is written again; where one rose,
+the program names it and ends with 1, unless a reason is given, which is written to the file.
 They count what a reader meets, not the length of files or functions.
 """
 
@@ -74,9 +74,8 @@ def code_lines(text: str) -> int:
     """Return the number of lines without docstrings, comments and blanks."""
     docs: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                docs |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+        if isinstance(getattr(node, "value", None), ast.Constant) and isinstance(node, ast.Expr):
+            docs |= set(range(node.lineno, (node.end_lineno or 0) + 1))
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in QUIET and token.string:
@@ -91,15 +90,14 @@ def concepts(tree: ast.Module) -> Iterator[str]:
             yield "Any"
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
             yield "isinstance"
-        elif isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("parts"):
-            if isinstance(node.ops[0], ast.Is | ast.IsNot):
-                yield "branches on where rows are"
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            yield from ["branches on where rows are"] * ast.unparse(node.left).endswith("parts")
     for item in tree.body:
         if isinstance(item, ast.FunctionDef | ast.ClassDef) and not item.name.startswith("_"):
             yield "public names"
-        if isinstance(item, ast.ClassDef):
-            if any(ast.unparse(base).startswith(("Protocol", "ABC")) for base in item.bases):
-                yield "protocols and base classes"
+        bases = map(ast.unparse, item.bases if isinstance(item, ast.ClassDef) else [])
+        if any(base.startswith(("Protocol", "ABC")) for base in bases):
+            yield "protocols and base classes"
         if isinstance(item, ast.Assign | ast.AnnAssign) and item.value is not None:
             yield from ["tuned constants"] * tuned(item)
 

@@ -4,7 +4,6 @@ import ast
 from pathlib import Path
 
 import pytest
-
 from house import ideas
 
 ROOT = Path(__file__).resolve().parents[1]
