@@ -20,14 +20,15 @@ import pycrfsuite
 import pytest
 import typer
 from bench.__main__ import parse as parse_bench
-from made_sets import SENTENCE, write_sets
 
 from experiments import PAPERS
 from experiments import __main__ as papers
 from graftwork import PairwiseMRF
-from graftwork.cli import app as program
 from graftwork.cli import main
-from graftwork.data.chains import write_conll
+
+from doors.cli import app as program
+from doors.data import write_conll
+from support.made_sets import SENTENCE, write_sets
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -2,8 +2,9 @@
 
 import pytest
 
-from graftwork.cli.learn import chosen
 from graftwork.models import load
+
+from doors.cli import chosen
 
 FAST = ["--lam", "0.05", "--jobs", "1", "--no-plot"]
 

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from graftwork.cli.options import METHODS
 from graftwork.models import PairwiseMRF
+
+from doors.cli import METHODS
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {"comparison.csv", "rounds.csv", "comparison.txt", "comparison.json", "comparison.png"}

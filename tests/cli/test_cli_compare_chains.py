@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from graftwork.cli.options import CHAIN_METHODS
-from graftwork.estimators.chain_crf import ChainCRF
-from graftwork.estimators.chain_parts import METHODS
+from doors.cli import CHAIN_METHODS
+from doors.estimators import METHODS, ChainCRF
 
 SMALL = [
     "--sequences", "60", "--test-sequences", "30", "--length", "4", "--inputs", "12",

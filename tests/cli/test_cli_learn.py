@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 
-from graftwork.cli import measure
 from graftwork.data import Table, read_table
 from graftwork.errors import DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import load, read_info
+
+from doors.cli import measure
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 

@@ -4,14 +4,24 @@ import inspect
 
 import pytest
 
-from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
-from graftwork.cli.options import CHAIN_METHODS, METHODS, Inference, Penalty
 from graftwork.errors import ParameterError
 from graftwork.estimators import ChainCRF
 from graftwork.inference import ENGINES
 from graftwork.parameters import PARAMETERS
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
+
+from doors.cli import (
+    _SHARED,
+    CHAIN_METHODS,
+    CHAINS,
+    METHODS,
+    ONE_CHAIN,
+    Inference,
+    Penalty,
+    parse_method,
+    parse_methods,
+)
 
 
 def test_the_options_know_every_word_of_the_library():

@@ -3,10 +3,11 @@ import math
 
 import pytest
 
-from graftwork.cli.options import NAMES
-from graftwork.estimators import spec
 from graftwork.models import load, read_info
-from graftwork.selection import choice
+
+from doors.cli import NAMES
+from doors.estimators import spec
+from doors.selection import choice
 
 FAST = ["--jobs", "1"]
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.groups.compare import compare_groups
 from graftwork.models import load, read_info
+
+from doors.groups import compare_groups
 
 QUICK = ["--no-plot", "--jobs", "1", "--holdout", "0", "-q"]
 LAMS = dict.fromkeys(("priority-paper", "l1-markov-paper", "grafting-light-paper"), 0.05)

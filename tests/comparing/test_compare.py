@@ -6,16 +6,23 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from problems import dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
-from graftwork.comparing.methods import make_entries
-from graftwork.comparing.networks import NETWORKS, corner_of, make_task, usual_entries
-from graftwork.comparing.runner import evaluate, run_methods
-from graftwork.comparing.watchers import Album
 from graftwork.errors import ParameterError
 from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
+
+from doors.comparing import (
+    NETWORKS,
+    Album,
+    corner_of,
+    evaluate,
+    make_entries,
+    make_task,
+    run_methods,
+    usual_entries,
+)
+from doors.recipes import best_choice
+from support.problems import dense_optimum, dense_pseudo, random_table
 
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
 TRIO = ("best-choice", "edge-grafting", "first-hit")
@@ -114,7 +121,8 @@ def test_few_of_many_rounds_are_evaluated(table):
 @pytest.mark.parametrize("rounds", [1, 2, 9, 1000])
 def test_an_album_is_small_and_even(rounds):
     from graftwork.grafting import Round
-    from graftwork.grafting.trace import Silence
+
+    from doors.grafting import Silence
 
     album = Album(Silence(), 10)
     for index in range(rounds):

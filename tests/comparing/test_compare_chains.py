@@ -7,17 +7,15 @@ import pytest
 from scipy.optimize import minimize
 
 import graftwork as gw
-from graftwork.comparing.chains import CHAINS, make_chain_task
-from graftwork.comparing.plot import lines_of
-from graftwork.comparing.runner import run_methods
-from graftwork.comparing.watchers import Seen
 from graftwork.datasets import labelled_chains
 from graftwork.errors import ParameterError
-from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.grafting import Round
-from graftwork.grafting.trace import Silence
-from graftwork.inference.chains import FeatureLayout, FeatureWeights
-from graftwork.recipes.grafting_light import grafting_light
+
+from doors.comparing import CHAINS, Seen, lines_of, make_chain_task, run_methods
+from doors.estimators import ChainCRF
+from doors.grafting import Silence
+from doors.inference import FeatureLayout, FeatureWeights
+from doors.recipes import grafting_light
 
 LAM = 0.1
 CRITERIA = ("nll", "test_error", "features", "selected", "seconds", "evaluations")

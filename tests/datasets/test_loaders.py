@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError, datasets
-from graftwork.data.chains import write_conll
 from graftwork.datasets import (
     DEBD_NAMES,
     load_conll2000,
@@ -20,6 +19,8 @@ from graftwork.datasets import (
     load_ocr_letters,
     load_yummly,
 )
+
+from doors.data import write_conll
 
 LOADERS = {
     "debd": lambda folder=None: load_debd("nltcs", folder),

@@ -10,7 +10,8 @@ import pytest
 
 import graftwork as gw
 from graftwork.errors import TooLargeError
-from graftwork.estimators.sizes import table_bytes
+
+from doors.estimators import table_bytes
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import random_table
 from sklearn.base import clone
 
 import graftwork as gw
@@ -10,6 +9,8 @@ from graftwork.errors import ParameterError
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
 from graftwork.report import summary
+
+from support.problems import random_table
 
 TABLE = random_table(3, n=6, rows=300, most=3)
 

@@ -5,13 +5,14 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
-from brute import enumerate_states
 from sklearn.exceptions import NotFittedError
 
 import graftwork as gw
 from graftwork.datasets import bernoulli_network, scale_free_network
 from graftwork.report import EdgeScores, compare_edges, conditional_logs, evaluate
-from graftwork.report.conditional import deal_groups
+
+from doors.report import deal_groups
+from support.brute import enumerate_states
 
 
 def cmll_by_enumeration(model, codes, groups):

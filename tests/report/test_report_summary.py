@@ -7,7 +7,8 @@ from graftwork.data import Table
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import HeldOut, held_out, summary
-from graftwork.report.summary import network_text
+
+from doors.report import network_text
 
 STATES = (("no", "yes"), ("n", "y"), ("k", "l"))
 

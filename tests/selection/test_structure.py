@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
-from problems import random_table
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.datasets import make_scale_free, scale_free_network
 from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Budget, NetworkFamily, PairFactors, Problem
-from graftwork.grafting.networks import only
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import learn_structure, looks, pair_tester, screening, tested_network
-from graftwork.selection.path import STEPS, LambdaPath
-from graftwork.selection.tested_refit import Refits
+from graftwork.selection import learn_structure
+
+from doors.data import prepare
+from doors.grafting import only
+from doors.recipes import best_choice
+from doors.selection import STEPS, LambdaPath, Refits, looks, pair_tester, screening, tested_network
+from support.problems import random_table
 
 
 def learn(table, prior=None, loss=None, n_jobs=None, **options):

@@ -4,23 +4,27 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
 from graftwork.grafting import NetworkFamily, Problem
-from graftwork.grafting.networks import only
-from graftwork.grafting.starts import with_pairs
-from graftwork.objectives.protocol import independent_potentials
-from graftwork.objectives.pseudo import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.selection.refit import refit, unshrunk
-from graftwork.testing import pair_screen
-from graftwork.testing import watch as module
-from graftwork.testing.contrasts import all_states, frequent_states
-from graftwork.testing.edge_tests import Cut
-from graftwork.testing.newton import newton
-from graftwork.testing.pair_screen import SHARE, View
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTables
-from graftwork.testing.watch import Watch, shifts
+
+from doors.data import prepare
+from doors.grafting import only, with_pairs
+from doors.objectives import PseudoLikelihood, independent_potentials
+from doors.selection import refit, unshrunk
+from doors.testing import (
+    SHARE,
+    Cut,
+    FittedRows,
+    MomentTables,
+    View,
+    Watch,
+    all_states,
+    frequent_states,
+    newton,
+    pair_screen,
+    shifts,
+)
+from doors.testing import watch as module
 
 
 class Case:

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from graftwork.inference.chains import ChainShape
+from doors.inference import ChainShape
 
 LENGTHS = (1, 2, 2, 3, 4)  # rising, as kernels want them
 

@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from graftwork.data import Table
-from graftwork.data.encoded import EncodedRows, prepare
+
+from doors.data import EncodedRows, prepare
 
 # Real data sets for the slow checks, where there are any.
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[2] / "shared" / "data"))

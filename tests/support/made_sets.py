@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from graftwork.data.chains import write_conll
 from graftwork.datasets import DEBD_NAMES
+
+from doors.data import write_conll
 
 SENTENCE = [("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP"), (".", ".", "O")]
 

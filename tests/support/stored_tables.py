@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 
-from graftwork.data.missing import missing_last
 from graftwork.errors import DataWarning
+
+from doors.data import missing_last
 
 
 def whole(stored):

@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from graftwork.data import as_sequences
-from graftwork.inference.chains import ChainShape
-from graftwork.objectives.chains.data import ChainData
-from graftwork.objectives.chains.features import find_features
+
+from doors.inference import ChainShape
+from doors.objectives import ChainData, find_features
 
 
 def random_chains(
