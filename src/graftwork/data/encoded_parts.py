@@ -241,16 +241,17 @@ def with_drawn_parts(
     return encoding.whole(Parts(engine, handles, sum(rows), parts.memory))
 
 
-def rows_at(sample: EncodedRows, places: Ints) -> tuple[Codes, Floats | None]:
+def rows_at(sample: EncodedRows, places: Ints) -> tuple[Codes, Floats]:
     """Return the rows of these numbers, ascending, and their weights, wherever the rows are."""
     if sample.parts is None:
         codes, weights = sample.counts.codes, sample.counts.weights
-        return np.take(codes, places, axis=1), None if weights is None else weights[places]
+        own = np.ones(len(places)) if weights is None else weights[places]
+        return np.take(codes, places, axis=1), own
     rows = sample.parts.total(_row_numbers, sample.cards, 1, add=join)
-    found: tuple[Codes, Floats | None] = sample.parts.total(
-        _rows_at, np.cumsum([0, *rows]), places, add=_joined
+    found: list[tuple[Codes, Floats]] = sample.parts.total(
+        _rows_at, np.cumsum([0, *rows]), places, add=join
     )
-    return found
+    return np.concatenate([c for c, _ in found], axis=1), np.concatenate([w for _, w in found])
 
 
 def completed_parts(table: PlacedTable, sample: EncodedRows) -> PlacedTable:
@@ -289,18 +290,11 @@ def _row_numbers(part: RowPart, cards: Ints, copies: int) -> list[int]:
     return [copied_rows(codes, weights, cards, copies)[0].shape[1]]
 
 
-def _rows_at(part: RowPart, starts: Ints, places: Ints) -> tuple[Codes, Floats | None]:
+def _rows_at(part: RowPart, starts: Ints, places: Ints) -> list[tuple[Codes, Floats]]:
     first, last = np.searchsorted(places, starts[part.number : part.number + 2])
     own, weights = places[first:last] - starts[part.number], part.sample.weights
-    return np.take(part.sample.codes, own, axis=1), None if weights is None else weights[own]
-
-
-def _joined(
-    first: tuple[Codes, Floats | None], second: tuple[Codes, Floats | None]
-) -> tuple[Codes, Floats | None]:
-    codes, weights = zip(first, second, strict=True)
-    joined = None if weights[0] is None else np.concatenate(weights)
-    return np.concatenate(codes, axis=1), joined
+    codes = np.take(part.sample.codes, own, axis=1)
+    return [(codes, np.ones(len(own)) if weights is None else weights[own])]
 
 
 def _drawn(

@@ -242,12 +242,12 @@ def lost_in(
     copies : int
         How often each row was drawn.
     """
-    places = np.arange(drawn.n_given)
-    if len(places) > SOME_ROWS:
-        places = np.sort(rng.choice(len(places), SOME_ROWS, replace=False))
+    count = drawn.n_given
+    places = np.arange(min(count, SOME_ROWS))
+    if count > SOME_ROWS:
+        places = np.sort(rng.choice(count, SOME_ROWS, replace=False))
     codes, weights = rows_at(drawn, places)
-    if len(places) < drawn.n_given:
-        weights = np.ones(len(places)) if weights is None else weights
+    if count > SOME_ROWS:
         weights = weights * (drawn.total_weight / weights.sum())
     cards, draws = drawn.cards[:, None], []
     for _ in range(KEPT):
