@@ -23,7 +23,7 @@ from bench.__main__ import parse as parse_bench
 
 from experiments import PAPERS
 from experiments import __main__ as papers
-from graftwork import PairwiseMRF
+from graftwork import PairwiseMRF, count_pairs
 from graftwork.cli import main
 
 from doors.cli import app as program
@@ -162,8 +162,9 @@ def place(tmp_path, monkeypatch):
     """A folder with the files that commands name, small ones, to run them in."""
     rows = survey()
     table = "\n".join(map(",".join, rows))
-    for name in ("survey", "data", "more", "new", "test", "made", "north", "south"):
+    for name in ("survey", "data", "more", "new", "test", "made"):
         (tmp_path / f"{name}.csv").write_text(table)
+    count_pairs(tmp_path / "survey.csv").save(tmp_path / "north.gwc")
     for name in ("known", "near", "true-edges"):
         (tmp_path / f"{name}.csv").write_text("sleep,mood\nsmokes,cough\n")
     (tmp_path / "people.csv").write_text(people())

@@ -24,7 +24,6 @@ COMMANDS = {
     "sample": ["sample", "m.gw", "2000", "--out", "{out}/rows.csv"],
     "impute": ["impute", "m.gw", "t.csv", "--out", "{out}/filled.csv"],
     "predict": ["predict", "m.gw", "t.csv", "--target", "d", "--out", "{out}/told.csv"],
-    "count": ["count", "t.csv", "--out", "{out}/t.gwc"],
     "score": ["score", "m.gw", "t.csv", "--per-row", "{out}/scores.csv"],
 }
 #: The largest file that there is room for: less than each command writes.

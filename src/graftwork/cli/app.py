@@ -16,7 +16,6 @@ from graftwork.cli import (
     compare_chains,
     compare_groups,
     convert,
-    count,
     crf,
     explain,
     explore,
@@ -46,7 +45,6 @@ graftwork bootstrap data.csv --n 500
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
 graftwork compare-groups data.csv --by language
-graftwork count north.csv south.csv --out both.gwc
 graftwork show run/model.gw --plot network.pdf
 graftwork explore run --open
 graftwork query run/model.gw odor --given class=p
@@ -76,7 +74,6 @@ app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
 app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
-app.command("count", epilog=count.EXAMPLES)(count.count)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("predict", epilog=rows.PREDICT_EXAMPLES)(rows.predict)

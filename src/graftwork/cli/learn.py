@@ -163,7 +163,7 @@ def learn(
     predict rows they have not seen. Limits apply to each of the two. Further files:
     predictability.csv (how well each variable is predicted from all others), centrality.csv.
 
-    With a file of counts (graftwork count) nothing is measured, since there are no rows.
+    With a file of counts (gw.count_pairs) nothing is measured, since there are no rows.
     Rows that do not fit into memory are read in parts, and give the same network.
     """
     plan = Plan(data, out, reading, parts, holdout, seed, not no_plot, quiet, communities)
@@ -419,7 +419,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     if is_counts_file(path):
         raise DataError(
             f"{path.name} holds counts or a model, and rows are needed here; counts are for "
-            "graftwork learn and graftwork count."
+            "graftwork learn."
         )
     columns, drop = chosen(reading.columns), chosen(reading.drop)
     embedded = data in EMBEDDED and not path.is_file()

@@ -58,14 +58,6 @@ class ScoredMissing(StrEnum):
     DROP_ROWS = "drop-rows"
 
 
-class CountedMissing(StrEnum):
-    """What missing cells of rows to count are."""
-
-    ERROR = "error"
-    STATE = "state"
-    DROP_ROWS = "drop-rows"
-
-
 class UnseenStates(StrEnum):
     """What cells are whose state a model does not have."""
 
