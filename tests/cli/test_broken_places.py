@@ -13,7 +13,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="limits of processes")
 #: Commands, with what they read and where they write.
 COMMANDS = {
     "learn": ["learn", "t.csv", "--lam", "0.05", "--holdout", "0", "--out", "{out}"],
-    "path": ["path", "t.csv", "--goal", "prediction", "--out", "{out}"],
     "bootstrap": ["bootstrap", "t.csv", "--lam", "0.05", "--n", "3", "--out", "{out}"],
     "compare": ["compare", "t.csv", "--lam", "0.1", "--methods", "full", "--out", "{out}"],
     "compare-groups": ["compare-groups", "t.csv", "--by", "d", "--out", "{out}"],

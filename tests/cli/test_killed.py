@@ -48,7 +48,6 @@ def numbers(folder, *, but=()):
 
 WORDS = {
     "learn": ["--no-plot", "--holdout", "0"],
-    "path": ["--no-plot", "--goal", "prediction"],
     "bootstrap": ["--n", "6", "--no-plot", "--jobs", "1"],
     "compare-groups": ["--by", "d", "--permutations", "6", "--no-plot", "--jobs", "1"],
 }
@@ -136,7 +135,7 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     """Killed five times whenever it happens to be, the same command ends as a quiet run does."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng([int(os.environ.get("GRAFTWORK_KILLS_SEED", "7")), len(command)])
-    rows, columns, states = LONG if command in ("learn", "path") else SHORT
+    rows, columns, states = LONG if command == "learn" else SHORT
     table = rng.integers(0, states, (rows, columns))
     drawn = rng.random((rows, columns - 1)) < 0.5
     table[:, 1:] = np.where(drawn, table[:, :-1], table[:, 1:])

@@ -40,7 +40,6 @@ COMMANDS = {
     "grafting-light": ["learn", "t.csv", "--method", "grafting-light", "--lam", "0.0005"],
     "full": ["learn", "t.csv", "--method", "full", "--lam", "0.0005"],
     "exchange": ["learn", "t.csv", "--method", "forced-pruning", "--edges", "100"],
-    "path": ["path", "t.csv"],
     "bootstrap": ["bootstrap", "t.csv", "--n", "500", "--jobs", "1"],
     "bootstrap-2": ["bootstrap", "t.csv", "--n", "500", "--jobs", "2"],
     "groups": ["compare-groups", "t.csv", "--by", "v0", "--permutations", "500"],

@@ -20,7 +20,6 @@ from graftwork.cli import (
     explain,
     explore,
     learn,
-    path,
     rows,
     tag,
 )
@@ -40,7 +39,7 @@ _EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2
 graftwork learn 'sales/*.parquet' --memory 2GB
-graftwork path data.csv --goal prediction
+graftwork learn data.csv --goal prediction --path
 graftwork bootstrap data.csv --n 500
 graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
 graftwork compare-chains --select 1,10,100
@@ -69,7 +68,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
-app.command("path", epilog=path.EXAMPLES)(path.path)
 app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
 app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)

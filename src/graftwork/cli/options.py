@@ -580,6 +580,10 @@ Communities = Annotated[
         "--communities", help="Communities of variables (Louvain): in words, and in the picture."
     ),
 ]
+ShowPath = Annotated[
+    bool,
+    typer.Option("--path", help="Also show every lambda tried, as a table, and draw path.png."),
+]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")]
 Jobs = Annotated[
