@@ -14,7 +14,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="limits of processes")
 COMMANDS = {
     "learn": ["learn", "t.csv", "--lam", "0.05", "--holdout", "0", "--out", "{out}"],
     "bootstrap": ["bootstrap", "t.csv", "--lam", "0.05", "--n", "3", "--out", "{out}"],
-    "compare": ["compare", "t.csv", "--lam", "0.1", "--methods", "full", "--out", "{out}"],
     "compare-groups": ["compare-groups", "t.csv", "--by", "d", "--out", "{out}"],
     "crf": ["crf", "s.txt", "--lam", "0.01", "--out", "{out}"],
     "explore": ["explore", "m.gw", "--out", "{out}/page.html"],

@@ -127,11 +127,6 @@ def test_refusals_come_before_the_file_is_read(graftwork, tmp_path, words, said)
         assert said in result.lines[-1]
 
 
-def test_where_methods_are_compared_there_is_no_preset(graftwork, chain_csv):
-    result = graftwork("compare", chain_csv, "--preset", "best-choice-paper")
-    assert "No such option: --preset" in result.err
-
-
 def test_resamples_have_the_preset(graftwork, chain_csv, tmp_path):
     words = ["--preset", "best-choice-paper", "--lam", "0.1", "--n", "2", "--no-case-dropping"]
     out = tmp_path / "boot"

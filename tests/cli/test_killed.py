@@ -184,21 +184,6 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     (same_chain if command == "crf" else same_numbers)(tmp_path / "quiet", tmp_path / "out")
 
 
-def test_finished_methods_are_not_run_again(chain_csv, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    words = ["compare", str(chain_csv), "--lam", "0.02", "--no-plot"]
-    words += ["--methods", "best-choice,edge-grafting,first-hit", "--out"]
-    killed(2, *words, "out", cwd=tmp_path)
-    assert main([*words, "out"]) == 0
-    assert main([*words, "quiet"]) == 0
-    found = []
-    for folder in ("out", "quiet"):
-        lines = (tmp_path / folder / "rounds.csv").read_text().splitlines()
-        place = lines[0].split(",").index("objective")
-        found.append([(line.split(",")[0], line.split(",")[place]) for line in lines])
-    assert found[0] == found[1]
-
-
 def test_finished_fits_are_the_same_to_the_last_bit(chain_csv, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["learn", str(chain_csv), "--lam", "0.02", "--no-plot", "--out"]

@@ -43,12 +43,10 @@ COMMANDS = {
     "bootstrap": ["bootstrap", "t.csv", "--n", "500", "--jobs", "1"],
     "bootstrap-2": ["bootstrap", "t.csv", "--n", "500", "--jobs", "2"],
     "groups": ["compare-groups", "t.csv", "--by", "v0", "--permutations", "500"],
-    "compare": ["compare", "t.csv", "--lam", "0.0005"],
     "scanned": ["learn", "parts/*.parquet", "--memory", "300MB", "--lam", "0.0005"],
     "processes": ["learn", "parts/*.parquet", "--engine", "processes", "--lam", "0.0005"],
     "crf": ["crf", "train.txt", "--lam", "0.00001"],
     "crf-group": ["crf", "train.txt", "--penalty", "group-l1", "--lam", "0.00001"],
-    "compare-chains": ["compare-chains"],
     "sample": ["sample", "model.gw", "100000000", "--out", "rows.csv"],
 }  # fmt: skip
 #: Those that take a limit on time.

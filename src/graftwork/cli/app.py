@@ -12,8 +12,6 @@ import typer
 from graftwork.cli import (
     ask,
     bootstrap,
-    compare,
-    compare_chains,
     compare_groups,
     convert,
     crf,
@@ -41,8 +39,6 @@ graftwork learn data.csv --out run --holdout 0.2
 graftwork learn 'sales/*.parquet' --memory 2GB
 graftwork learn data.csv --goal prediction --path
 graftwork bootstrap data.csv --n 500
-graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
-graftwork compare-chains --select 1,10,100
 graftwork compare-groups data.csv --by language
 graftwork show run/model.gw --plot network.pdf
 graftwork explore run --open
@@ -69,8 +65,6 @@ app = typer.Typer(
 )
 app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
 app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
 app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
