@@ -90,20 +90,6 @@ class LikelihoodPoint:
         )  # fmt: skip
         return found
 
-    def edge_spreads(self) -> Floats:
-        """Return the variance of each edge's table under the model: w' H w of its own block."""
-        layout, values = (
-            self.potentials.layout,
-            self.beliefs.values[self.potentials.layout.n_unary :],
-        )
-        if not layout.n_edges:
-            return np.zeros(0)
-        tables = self.potentials.weights[layout.n_unary :]
-        starts = layout.edge_offsets[:-1] - layout.n_unary
-        mean = np.add.reduceat(values * tables, starts)
-        spread: Floats = np.add.reduceat(values * tables**2, starts) - mean**2
-        return spread
-
     def removal_costs(self) -> Floats:
         """Return log E[e^-V] + <V, data> of each edge, V its table without averages.
 

@@ -110,10 +110,6 @@ class Point(Evaluated, Protocol):
         """Return what the loss compares at these pairs."""
         ...
 
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge, H being its own block of the loss's Hessian."""
-        ...
-
     def removal_costs(self) -> Floats:
         """Return by how much the loss would rise if each edge left alone.
 

@@ -53,12 +53,6 @@ class Reshaped:
         """Return about twice what the loss would fall if each pair's table were optimised."""
         return self.base.pair_gains(pairs)
 
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge: zero for those the evaluated point lacks."""
-        places = find_edges(self.base.potentials.layout, self.potentials.layout.edges)
-        spreads = np.append(self.base.edge_spreads(), 0.0)
-        return spreads[places]
-
     def removal_costs(self) -> Floats:
         """Return what the removal of each edge costs: nothing for those without weights."""
         places = find_edges(self.base.potentials.layout, self.potentials.layout.edges)

@@ -157,10 +157,6 @@ class ShiftedPoint:
         """Return the loss's gains of inactive pairs."""
         return self.base.pair_gains(pairs)
 
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge, for the loss."""
-        return self.base.edge_spreads()
-
     def removal_costs(self) -> Floats:
         """Return what the removal of each edge costs, for the loss."""
         return self.base.removal_costs()
