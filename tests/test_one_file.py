@@ -73,7 +73,6 @@ PARTS = {
         class Listing:
             """Exact inference by listing all joint states."""
 
-            ignores_empty_edges = True
 
             def describe(self):
                 return "exact inference (all joint states)"

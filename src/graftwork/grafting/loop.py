@@ -320,7 +320,6 @@ class _Run:
             if self.stop not in (None, "stalled"):
                 return
             small, gone = self._clear_up()
-            state.evaluate()
             if not gone:
                 return
             state.record(0, gone)
@@ -345,7 +344,6 @@ class _Run:
                 return small, count
             small |= bool(before.largest(state.space, gone).any())
             count += len(gone)
-            state.evaluate()
             state.improve(self.tolerance, None)
 
     def _stop_early(self) -> None:
@@ -364,7 +362,6 @@ class _Run:
             gone = len(state.prune(final=True))
         else:
             _, gone = self._clear_up()
-            state.evaluate()
         if unsolved or gone:
             state.record(0, gone)
         state.choice = NOTHING_SEEN

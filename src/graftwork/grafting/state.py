@@ -17,7 +17,6 @@ from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace
 from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
 
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -124,14 +123,6 @@ class RunState:
             self.network = self.network.shrink(self.problem, self.space, gone)
             self.selection.release(gone)
         return gone
-
-    def evaluate(self) -> None:
-        """Make sure that the final numbers are those of an evaluation at this very layout."""
-        point = self.solution.point
-        if point is not evaluated(point):
-            memory, free = self.solution.memory, self.network.free
-            solution = self.problem.solution(point.potentials, memory, self.solution, free)
-            self.network = Network(solution, free)
 
     def choose(self) -> Choice:
         """Return what the selector finds at this network."""

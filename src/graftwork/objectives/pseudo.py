@@ -46,7 +46,6 @@ from graftwork.objectives.protocol import (
     averages_apart,
     quadratic_gains,
 )
-from graftwork.objectives.reshaped import evaluated
 
 Bools = NDArray[np.bool_]
 
@@ -115,11 +114,6 @@ class PseudoLikelihood:
         self._cache = NeighbourhoodCache(sample)
         self._last: tuple[Layout, Neighbourhoods, Floats] | None = None
 
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """Yes."""
-        return True
-
     def describe(self) -> str:
         """Return in plain words how it is computed."""
         cells = "" if self.sample.complete else " of the observed cells"
@@ -132,8 +126,7 @@ class PseudoLikelihood:
         """
         self.evaluations += 1
         neighbourhoods, counts = self._structure(potentials.layout)
-        near = evaluated(warm) if warm is not None else None
-        near = near if isinstance(near, PseudoPoint) and near.objective is self else None
+        near = warm if isinstance(warm, PseudoPoint) and warm.objective is self else None
         if neighbourhoods.degrees.all():  # every sum is made below, or carried over
             sums = Sums.empty(potentials.layout)
         else:
@@ -355,10 +348,6 @@ class PseudoPoint:
             kernel.squared_distance(lanes, padded(states), now, ids, old, old_ids, masses, rows)
         )
 
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return the measured curvature of each entry that would be added for these pairs."""
-        return self._table_curvature(np.ascontiguousarray(pairs, dtype=np.int64))
-
     def removal_costs(self) -> Floats:
         """Return by how much the loss would rise if each edge left alone, exactly."""
         layout, sample = self.potentials.layout, self.objective.sample
@@ -374,7 +363,7 @@ class PseudoPoint:
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return about twice what the loss would fall if each pair's table were optimised alone."""
         gradients, offsets, _ = self.pair_gradients(pairs)
-        curvatures = self.pair_curvatures(pairs)
+        curvatures = self._table_curvature(np.ascontiguousarray(pairs, dtype=np.int64))
         return quadratic_gains(gradients, offsets, self.potentials.layout.cards, pairs, curvatures)
 
     def _table_curvature(self, pairs: Ints) -> Floats:

@@ -15,8 +15,7 @@ import numpy as np
 
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.protocol import Point
-from graftwork.objectives.reshaped import evaluated
+from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.testing.edge_tests import Cut
 from graftwork.testing.pair_screen import View, promising_near
 from graftwork.testing.rows import FittedRows
@@ -42,15 +41,14 @@ class Watch:
         self._space = space
         self._seen: Any = None
 
-    def renew(self, point: Point) -> None:
+    def renew(self, point: PseudoPoint) -> None:
         """Remember that all pairs were looked at here."""
-        here: Any = evaluated(point)
         self._seen = None
-        if self._space.index_map is None and here.objective.sample.complete:
-            seen = here.snapshot()
+        if self._space.index_map is None and point.objective.sample.complete:
+            seen = point.snapshot()
             self._seen = seen if seen.left is None else None
 
-    def risen(self, rows: FittedRows, point: Point, cut: Cut, others: int) -> Ints | None:
+    def risen(self, rows: FittedRows, point: PseudoPoint, cut: Cut, others: int) -> Ints | None:
         """Return the absent pairs of variables that moved that may be edges now.
 
         Their variables count as looked at.
@@ -71,13 +69,12 @@ class Watch:
         """
         if self._seen is None:
             return None
-        here: Any = evaluated(point)
         view = View.of(MomentTables(rows.straight))
-        moved = np.flatnonzero(shifts(view, here.drift(self._seen)[:, 0]) > MOVED)
+        moved = np.flatnonzero(shifts(view, point.drift(self._seen)[:, 0]) > MOVED)
         moved = moved[np.isin(moved, self._space.variables)]
         if len(moved) > MOST_MOVED * len(self._space.variables):
             return None
-        self._seen = self._seen.renewed(here.snapshot(), moved)
+        self._seen = self._seen.renewed(point.snapshot(), moved)
         return promising_near(view, point, self._space, moved, cut, others)
 
 
