@@ -15,7 +15,6 @@ from graftwork.data.placing import comes_in_parts
 from graftwork.device.choosing import device_memory, find_device
 from graftwork.errors import DataWarning
 from graftwork.estimators.imputing import STAGES, completed
-from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_tables, table_bytes
@@ -170,7 +169,6 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
             sample = replace(sample, scores=None)
         family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
     start = None if spec.start is None else make_start(spec.start, table, sample)
-    arriving_variables(spec.arrivals, table.names)
     most = _most_edges(recipe, start, len(family.variables), spec.budget.max_edges)
     everything = isinstance(recipe.selector, Everything) and most is None
     timing = time_loss(family, spec.objective_of, most, everything)

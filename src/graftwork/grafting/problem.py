@@ -56,9 +56,9 @@ class Problem:
         space = self.family.space(self.variables, False)
         return space if isinstance(space, PairSpace) else PairSpace(self.variables)
 
-    def space_for(self, recipe: Recipe, variables: Ints) -> Space:
-        """Return the blocks a recipe may activate among some of the variables."""
-        return self.family.space(variables, recipe.features and self.penalty.separable)
+    def space_for(self, recipe: Recipe) -> Space:
+        """Return the blocks a recipe may activate."""
+        return self.family.space(self.variables, recipe.features and self.penalty.separable)
 
     def at(self, lam: float) -> Problem:
         """Return the same problem with another lambda on the tables."""
