@@ -165,10 +165,6 @@ def test_the_estimators_learn_with_each(folder):
         dice = gw.datasets.load_dice()
         assert gw.datasets.DATASETS["dice"].load() is not dice
         assert gw.MarkovNetwork(lam=0.05).fit(dice).model_.edges == [("red", "blue")]
-        own = {"method": "backwards", "penalty": "leaning", "lam": 0.05}
-        for given in (own, {"criterion": "aic"}, {"inference": "listing", **exact}):
-            low, high = gw.MarkovNetwork(**given).estimate(made.data).seconds
-            assert 0 < low <= high
     """))  # fmt: skip
     differences = [abs(float(line)) for line in out.split()]
     assert len(differences) == 6

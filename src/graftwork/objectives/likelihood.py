@@ -27,7 +27,7 @@ class Likelihood:
 
     def __init__(self, sample: EncodedRows, engine: Engine) -> None:
         if not sample.complete:
-            raise ValueError("the likelihood needs complete rows; AvailableCase does without")
+            raise ValueError("the likelihood needs complete rows")
         self.sample = sample
         self.engine = engine
         self.evaluations = 0

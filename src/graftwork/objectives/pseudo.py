@@ -49,6 +49,8 @@ from graftwork.objectives.protocol import (
 
 Bools = NDArray[np.bool_]
 
+# Bytes that the conditionals of one scoring batch may take.
+MEMORY = 2 * 2**30
 # Rows whose conditionals are computed again at once.
 SPAN = 2**15
 
@@ -101,7 +103,7 @@ class PseudoLikelihood:
     """
 
     def __init__(
-        self, sample: EncodedRows, n_jobs: int | None = None, memory: int = 2 * 2**30
+        self, sample: EncodedRows, n_jobs: int | None = None, memory: int = MEMORY
     ) -> None:
         self.sample = sample
         self.n_threads = count_threads(n_jobs)
