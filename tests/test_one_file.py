@@ -63,7 +63,6 @@ PARTS = {
         class Listing:
             """Exact inference by listing all joint states."""
 
-            ignores_empty_edges = True
 
             def describe(self):
                 return "exact inference (all joint states)"
@@ -153,10 +152,6 @@ def test_the_estimators_learn_with_each(folder):
         X, Y = [[["a"], ["b"]]] * 3, [["x", "y"]] * 3
         chains = [gw.ChainCRF(m, lam=0.1).fit(X, Y).objective_ for m in ("backwards", "grafting")]
         print(chains[0] - chains[1])
-        own = {"method": "backwards", "penalty": "leaning", "lam": 0.05}
-        for given in (own, {"criterion": "aic"}, {"inference": "listing", **exact}):
-            low, high = gw.MarkovNetwork(**given).estimate(made.data).seconds
-            assert 0 < low <= high
     """))  # fmt: skip
     differences = [abs(float(line)) for line in out.split()]
     assert len(differences) == 6

@@ -279,7 +279,6 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         )
         if advice is not None:
             settings = settings | {"missing": advice.policy}
-        progress.note(f"timing a piece of the work on {size_of(table)}")
         settings = completed(settings, table.n_variables)
         net = MarkovNetwork(**with_files(settings, table.names))
         cost, notes = net.estimate(table), list(data_notes(table))
@@ -290,9 +289,6 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         sections.append(("Look at", " ".join(notes)))
     if advice is not None:
         sections.insert(0, ("Missing cells", advice_text(advice)))
-    if plan.share(table):
-        again = "Measuring predictions on held-out rows takes about as long again (not with "
-        sections.append(("Measuring", f"{again}--holdout 0)."))
     tell("\n\n".join(section(title, as_options(text)) for title, text in sections))
     return 0
 

@@ -424,7 +424,8 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", 
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Say what learning would cost (time, memory), and learn nothing."
+        "--dry-run",
+        help="Say how large it is, and how much memory it takes; learn nothing.",
     ),
 ]
 

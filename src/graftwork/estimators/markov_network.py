@@ -444,7 +444,7 @@ class MarkovNetwork(Estimator):
         return explore(self, path, groups=groups, title=title)
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
-        """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
+        """Return what fitting these data would take: sizes and memory."""
         return estimate_cost(self.spec(), X, sample_weight)
 
     @property

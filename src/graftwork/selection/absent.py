@@ -15,8 +15,7 @@ import numpy as np
 
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.protocol import Point
-from graftwork.objectives.reshaped import evaluated
+from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.testing import pair_screen
 from graftwork.testing.edge_tests import Cut
 from graftwork.testing.evidence import Evidence
@@ -47,14 +46,14 @@ class AbsentPairs:
         self._space = space
         self._seen: Any = None
 
-    def again(self, rows: FittedRows, point: Point, cut: Cut) -> Ints | None:
+    def again(self, rows: FittedRows, point: PseudoPoint, cut: Cut) -> Ints | None:
         """Return the pairs to test, those that came close since among them; None for all."""
         if self.close is None:
             return None
         found = self.risen(rows, point, cut, len(self.close))
         return None if found is None else np.unique(np.concatenate([self.close, found]), axis=0)
 
-    def keep(self, tests: Evidence, point: Point, among: Ints | None) -> None:
+    def keep(self, tests: Evidence, point: PseudoPoint, among: Ints | None) -> None:
         """Remember what tests found among some pairs, or all."""
         if not self.many:
             return
@@ -65,15 +64,14 @@ class AbsentPairs:
             both = [_close(tests)] if self.close is None else [self.close, _close(tests)]
             self.close = np.unique(np.concatenate(both), axis=0)
 
-    def renew(self, point: Point) -> None:
-        """Remember that all pairs were looked at here."""
-        here: Any = evaluated(point)
+    def renew(self, point: PseudoPoint) -> None:
+        """Remember that all pairs were looked at point."""
         self._seen = None
-        if self._space.index_map is None and here.objective.sample.complete:
-            seen = here.snapshot()
+        if self._space.index_map is None and point.objective.sample.complete:
+            seen = point.snapshot()
             self._seen = seen if seen.left is None else None
 
-    def risen(self, rows: FittedRows, point: Point, cut: Cut, others: int) -> Ints | None:
+    def risen(self, rows: FittedRows, point: PseudoPoint, cut: Cut, others: int) -> Ints | None:
         """Return the absent pairs of variables that moved that may be edges now, shape (k, 2).
 
         None if all pairs had better be looked at. ``others`` is how many absent pairs may be edges
@@ -81,13 +79,12 @@ class AbsentPairs:
         """
         if self._seen is None:
             return None
-        here: Any = evaluated(point)
         view = View.of(MomentTables(rows.straight))
-        moved = np.flatnonzero(shifts(view, here.drift(self._seen)[:, 0]) > MOVED)
+        moved = np.flatnonzero(shifts(view, point.drift(self._seen)[:, 0]) > MOVED)
         moved = moved[np.isin(moved, self._space.variables)]
         if len(moved) > MOST_MOVED * len(self._space.variables):
             return None
-        self._seen = self._seen.renewed(here.snapshot(), moved)
+        self._seen = self._seen.renewed(point.snapshot(), moved)
         return promising_near(view, point, self._space, moved, cut, others)
 
 
