@@ -190,6 +190,11 @@ def explain(error: BaseException) -> str | None:
         command = context.command_path if context is not None else "graftwork"
         told = str(usage()).replace("Value error, ", "")  # as pydantic begins
         return one_line(f"{_stop(as_options(told))} Try: {command} --help")
+    if isinstance(error, MemoryError):
+        return (
+            "there is too little memory for this; take fewer columns or rows, or have files read in "
+            "parts by commands with the option --memory."
+        )
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return one_line(f"{where}{error.strerror[0].lower()}{error.strerror[1:]}.")
