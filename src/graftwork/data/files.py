@@ -257,7 +257,7 @@ def text_columns(
     """
     file, missing = Path(path), GapTexts.of(missing_values)
     with named_after(file):
-        convert, choose = converter(False, None, None), _chooser(None, None, None, missing)
+        convert, choose = converter(False, None, None), _chooser(list, None, None, missing)
         return _take_apart(file, sep, header, missing, convert, choose, sheet)
 
 

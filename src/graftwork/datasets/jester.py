@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after
-from graftwork.datasets.checks import generator, share, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import share, whole
 from graftwork.datasets.folders import Folder, arrays_in
 from graftwork.datasets.parts import Parts, split_distinct
 from graftwork.datasets.registry import Dataset

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from graftwork.data import Table
 from graftwork.data.encode import small
 from graftwork.data.sources import named_after
-from graftwork.datasets.checks import generator, share, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import share, whole
 from graftwork.datasets.folders import Folder, whole_lines
 from graftwork.datasets.parts import Parts, held_apart
 from graftwork.datasets.registry import Dataset
