@@ -4,9 +4,7 @@ import signal
 
 import pytest
 
-from graftwork.cli.bootstrap import Countdown
-from graftwork.cli.interrupts import Interrupts
-from graftwork.cli.progress import Bar, Lines
+from doors.cli import Bar, Countdown, Interrupts, Lines
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {

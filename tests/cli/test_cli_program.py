@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from graftwork.cli import app as program
-from graftwork.cli import failures, main
-from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
-from graftwork.cli.progress import Bar, Lines, Quiet, numbers
-from graftwork.grafting.trace import Round
+from graftwork.cli import main
 from graftwork.models import load
 from graftwork.version import __version__
+
+from doors.cli import Aborted, Bar, Interrupts, Lines, Quiet, Stoppable, failures, numbers
+from doors.cli import app as program
+from doors.grafting import Round
 
 RECORD = Round(1, 2, 2, 2, 0, 2.0, 1.5, 0.1, 0.0, 1e-6, True, 3, 4, 5, 0.1, 0.01)
 

@@ -87,7 +87,7 @@ def test_unseen_cells_stay(model, tmp_path, capsys):
 
 
 def test_the_file_of_the_model_is_not_overwritten(model, tmp_path, capsys):
-    (tmp_path / "t.csv").write_text("rain,grass,mood,age\n,wet,1,30\n")
+    (tmp_path / "t.csv").write_text("rain,grass,mood,age\n,wet,1,30\n")  # one column is empty
     path = tmp_path / "m.gw"
     before = path.read_bytes()
     assert main(["impute", str(path), str(tmp_path / "t.csv"), "--out", str(path)]) == 2
@@ -110,3 +110,9 @@ def test_options_that_are_named_in_full_stay_as_they_are(model, tmp_path, capsys
 def test_progress_does_not_repeat_a_long_name(tmp_path, capsys):
     assert main(["learn", "x" * 100_000, "--out", str(tmp_path / "out")]) == 2
     assert len(capsys.readouterr().err) < 5000
+
+
+def test_impute_fills_a_column_that_is_empty(model, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("rain,grass,mood,age\n,wet,1,30\n")
+    assert main(["impute", str(tmp_path / "m.gw"), str(tmp_path / "t.csv")]) == 0
+    assert rows_in(capsys.readouterr().out)[1:] == [["yes", "wet", "1", "30"]]

@@ -16,14 +16,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-import worker_functions as work
 
-from graftwork.cli import memory as free
-from graftwork.cli import parts
-from graftwork.cli.engines import HeldProcesses
-from graftwork.cli.interrupts import Interrupts
-from graftwork.cli.progress import Bar, Lines
 from graftwork.models import load, read_info
+
+from doors.cli import Bar, HeldProcesses, Interrupts, Lines, parts
+from doors.cli import memory as free
+from support import worker_functions as work
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -334,7 +332,7 @@ def test_dask_that_is_not_there(graftwork, monkeypatch, tmp_path):
 
 
 def test_other_commands_need_one_file(graftwork):
-    found = graftwork("path", "sales/*.parquet")
+    found = graftwork("bootstrap", "sales/*.parquet")
     assert found.code == 2
     assert "this command needs all rows in memory" in found.err
 

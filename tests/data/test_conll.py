@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graftwork.data import read_conll
-from graftwork.data.chains import split_labels, stream_conll, write_conll
 from graftwork.errors import DataError
+
+from doors.data import split_labels, stream_conll, write_conll
 
 TEXT = "He PRP B-NP\nsleeps VBZ B-VP\n\nWhy WRB B-ADVP\n"
 SENTENCES = [[("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP")], [("Why", "WRB", "B-ADVP")]]

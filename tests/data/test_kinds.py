@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.cli.app import main
 from graftwork.errors import DataError, DataWarning, TooLargeError
+
+from doors.cli import main
 
 
 def _npy() -> bytes:

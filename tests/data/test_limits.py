@@ -10,10 +10,11 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import read_table
-from graftwork.datasets.sequences import labelled_chains
 from graftwork.errors import DataError, ParameterError, TooLargeError
-from graftwork.estimators.sizes import check_pairs
 from graftwork.limits import COLUMNS, PIPE, read_bytes
+
+from doors.datasets import labelled_chains
+from doors.estimators import check_pairs
 
 
 def test_a_line_without_an_end_is_refused_before_it_is_split(tmp_path, monkeypatch) -> None:

@@ -18,16 +18,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graftwork.data import Sequences, as_sequences, encode_labels
-from graftwork.data.chains import (
-    Vocabulary,
-    attributes,
-    check_weights,
-    count_columns,
-    decode_labels,
-)
-from graftwork.data.chains import sequences as sequences_module
 from graftwork.errors import DataError
-from graftwork.kernels.bags import repeats
+
+from doors.data import Vocabulary, attributes, check_weights, count_columns, decode_labels
+from doors.data import sequences as sequences_module
+from doors.kernels import repeats
 
 LISTS = [[["w=the", "first"], ["w=dog"]], [["w=go", "first"]]]
 DENSE = np.array([[1.0, 0.0, 2.5], [0.0, 0.0, 0.0], [-1.0, 3.0, 1e12]])

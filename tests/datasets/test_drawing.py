@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from brute import enumerate_states, grid
 
 import graftwork as gw
 from graftwork.datasets import Mixing, bernoulli_network, draw, effective_size, split_rhat
-from graftwork.datasets.drawing import _plan, _share_out
-from graftwork.datasets.mixing import diagnose
-from graftwork.inference.sampling import log_weights
+
+from doors.datasets import _plan, _share_out, diagnose
+from doors.inference import log_weights
+from support.brute import enumerate_states, grid
 
 
 @pytest.fixture

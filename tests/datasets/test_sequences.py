@@ -7,8 +7,9 @@ import pytest
 
 from graftwork.data import as_sequences
 from graftwork.datasets import labelled_chains
-from graftwork.datasets.sequences import draw_labels
 from graftwork.errors import DataError
+
+from doors.datasets import draw_labels
 
 
 def probabilities(scores, transitions):

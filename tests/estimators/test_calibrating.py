@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.estimators import calibrating
-from graftwork.estimators.fit import fit
-from graftwork.estimators.spec import FitSpec
+
+from doors.estimators import FitSpec, calibrating, fit
 
 
 @pytest.fixture(scope="module")

@@ -22,12 +22,12 @@ from sklearn.preprocessing import FunctionTransformer
 
 from graftwork import ChainCRF, label_scores, load
 from graftwork.errors import DataError, ParameterError
-from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.lines import Lines
-from graftwork.grafting.trace import Silence
 from graftwork.models import read_info
 from graftwork.recipes import RECIPES
-from graftwork.recipes.grafting import grafting
+
+from doors.estimators import METHODS, Lines
+from doors.grafting import Silence
+from doors.recipes import grafting
 
 LAM = 0.02
 

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
-from graftwork.estimators import timing
-from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimate
-from graftwork.estimators.spec import GOALS
 from graftwork.grafting import NetworkFamily, PairFactors
 from graftwork.inference import JunctionTree
 from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
+
+from doors.data import prepare
+from doors.estimators import EVALUATIONS, FITS, GOALS, PASSES, CostEstimate, timing
+from doors.recipes import best_choice
 
 
 def rows(n: int = 200, seed: int = 0) -> np.ndarray:

@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import random_table
 from sklearn.base import clone
 
 import graftwork as gw
 from graftwork.parameters import gather
+
+from support.problems import random_table
 
 TABLE = random_table(3, n=7, rows=250, most=3)
 

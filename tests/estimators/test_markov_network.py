@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from problems import random_table
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -12,13 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
 from graftwork.errors import ParameterError
-from graftwork.estimators.spec import MOST_LISTED, MOST_VARIABLES
 from graftwork.inference import JunctionTree
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
-from graftwork.recipes.grafting import grafting
 from graftwork.settings import LARGEST
+
+from doors.estimators import MOST_LISTED, MOST_VARIABLES
+from doors.recipes import best_choice, grafting
+from support.problems import random_table
 
 
 def waits_for_array_api(estimator):

@@ -3,17 +3,18 @@
 import networkx as nx
 import numpy as np
 import pytest
-from problems import random_table
 from sklearn.base import clone
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
-from graftwork.estimators.starts import carry_over, edges_among
 from graftwork.grafting import chow_liu_edges
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
+
+from doors.data import prepare
+from doors.estimators import carry_over, edges_among
+from support.problems import random_table
 
 SEARCHES = [name for name, factory in RECIPES.items() if not factory().sized]
 

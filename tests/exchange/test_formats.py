@@ -7,13 +7,14 @@ import re
 
 import numpy as np
 import pytest
-from made_networks import NETWORKS, with_zeros
 
 import graftwork as gw
 from graftwork.errors import DataError, ModelFileError, TooLargeError
 from graftwork.exchange import FORMATS
-from graftwork.exchange.format import Exported
 from graftwork.models import ChainModel
+
+from doors.exchange import Exported
+from support.made_networks import NETWORKS, with_zeros
 
 
 def chain():

@@ -9,8 +9,9 @@ from experiments import PAPERS, find_study
 from experiments.engine import Claim, Context, Figure, Report, Row, Step, Study, judge, reproduce
 from experiments.engine.runner import Skipped
 from graftwork.errors import DataError, DataMissingError
-from graftwork.grafting.trace import Silence
 from graftwork.version import __version__
+
+from doors.grafting import Silence
 
 
 class Counter:

@@ -6,11 +6,9 @@ from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree
@@ -18,6 +16,9 @@ from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
+
+from doors.data import prepare
+from support.problems import all_pairs, random_table
 
 N = 6
 # The same network evaluated anew may differ in the last digit.

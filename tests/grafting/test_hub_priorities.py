@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from graftwork.grafting import PairSpace, Reservoir, View
-from graftwork.grafting.stream import PairStream, hubs_of
+
+from doors.grafting import PairStream, hubs_of
 
 THRESHOLDS = [None, 0.0, 0.1, 0.25, 0.4, 1.0]
 

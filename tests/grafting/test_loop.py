@@ -5,19 +5,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, Problem, Recipe, WorkingSet, graft
-from graftwork.grafting.certificate import Certificate
 from graftwork.inference import JunctionTree, LoopyBP, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
-from graftwork.recipes.best_choice import best_choice
-from graftwork.recipes.edge_grafting import edge_grafting
+
+from doors.data import prepare
+from doors.grafting import Certificate
+from doors.recipes import best_choice, edge_grafting
+from support.problems import dense_likelihood, dense_optimum, dense_pseudo, random_table
 
 PATHS = {
     **{name: factory() for name, factory in RECIPES.items() if not factory().sized},

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     Budget,
     CellSpace,
@@ -21,14 +19,15 @@ from graftwork.grafting import (
     chow_liu_edges,
     graft,
 )
-from graftwork.grafting.chow_liu import pair_information
-from graftwork.grafting.spaces import IndexMap
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, Blocks, GroupL1, residual
 from graftwork.recipes import RECIPES
-from graftwork.recipes.chow_liu import chow_liu
-from graftwork.recipes.forced_pruning import forced_pruning
+
+from doors.data import prepare
+from doors.grafting import IndexMap, pair_information
+from doors.recipes import chow_liu, forced_pruning
+from support.problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 N, LAM = 5, 0.03
 PAIRS = all_pairs(N)

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import CellSpace, Problem
-from graftwork.grafting.problem import Network
-from graftwork.grafting.spaces import PairSpace, pairs_only
-from graftwork.grafting.stream import RandomOrder
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
-from graftwork.objectives.reshaped import reshape
 from graftwork.penalties import L1
+
+from doors.data import prepare
+from doors.grafting import Network, PairSpace, RandomOrder, pairs_only
+from doors.objectives import independent_potentials, reshape
+from support.problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 SPACES = {"pairs": lambda variables, cards: PairSpace(variables), "cells": CellSpace}
 CARDS = np.array([2, 4, 3, 1, 2, 3])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graftwork.kernels.bags import repeats
+from doors.kernels import repeats
 
 
 def test_an_attribute_twice_at_one_position_is_found():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from graftwork.inference.layout import Layout
-from graftwork.kernels import neighbourhoods as kernel
+from doors.inference import Layout
+from doors.kernels import neighbourhoods as kernel
 
 # Variable 1 has neighbours 0 and 2 in one group, and 3 in another; 0 has one code for missing
 # cells (their average), 2 as many as states (drawn ones).

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_available, random_table, with_holes
 
 from graftwork.data import Table
-from graftwork.data.counts import PairCounts
-from graftwork.data.encoded import prepare
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.incomplete import soft_log_conditionals
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.pair_sums import dense
+
+from doors.data import PairCounts, prepare
+from doors.inference import soft_log_conditionals
+from doors.objectives import dense
+from support.problems import all_pairs, dense_available, random_table, with_holes
 
 EDGES = np.array([(0, 1), (1, 4), (0, 4), (3, 5)])
 

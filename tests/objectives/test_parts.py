@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.data.encoded_parts import Encoding, prepare_parts
-from graftwork.data.engines import Here
-from graftwork.data.parts import Parts, RowPart, add_up
-from graftwork.data.placed import PlacedTable, _same
 from graftwork.inference import Layout, Potentials
-from graftwork.objectives import PseudoLikelihood, configurations
-from graftwork.objectives.some_rows import marks_of, some_rows
-from graftwork.testing.contrasts import all_states
-from graftwork.testing.hessian import Parameters, hessian
-from graftwork.testing.pair_tests import examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTables
+from graftwork.objectives import PseudoLikelihood
+
+from doors.data import (
+    Encoding,
+    Here,
+    Parts,
+    PlacedTable,
+    RowPart,
+    _same,
+    add_up,
+    prepare,
+    prepare_parts,
+)
+from doors.objectives import configurations, marks_of, some_rows
+from doors.testing import FittedRows, MomentTables, Parameters, all_states, examine_pairs, hessian
 
 CARDS = [2, 3, 5, 2, 4, 3]
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]

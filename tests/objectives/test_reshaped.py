@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 
-from graftwork.data.encoded import prepare
-from graftwork.grafting.problem import Problem
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
-from graftwork.inference.pairs import find_edges
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.reshaped import Reshaped, evaluated, reshape, table_gradients
 from graftwork.penalties import GroupL1
 from graftwork.solvers import ProximalQuasiNewton
+
+from doors.data import prepare
+from doors.grafting import Problem
+from doors.inference import find_edges
+from doors.objectives import Reshaped, evaluated, reshape, table_gradients
+from support.problems import all_pairs, random_table
 
 LOSSES = {
     "pseudo": lambda sample: PseudoLikelihood(sample, 1),

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import graftwork as gw
-from graftwork.report.cost_text import cost_sections
+
+from doors.report import cost_sections
 
 DATA = [["a", 0, "x"], ["b", 1, "x"], ["a", 1, "y"]] * 20
 

@@ -7,15 +7,14 @@ import pytest
 
 import graftwork as gw
 from graftwork.datasets import Mixing
-from graftwork.estimators.missing import Advice, MissingCells
 from graftwork.grafting import Tally
-from graftwork.grafting.certificate import STOPS, Certificate
-from graftwork.grafting.tying import Tying
-from graftwork.inference.layout import Layout, Potentials
-from graftwork.report.choice_text import stop_text
-from graftwork.report.describe import advice_text
 from graftwork.selection import LambdaChoice
-from graftwork.selection.path import Basis, EdgeSelection, PathSearch
+
+from doors.estimators import Advice, MissingCells
+from doors.grafting import STOPS, Certificate, Tying
+from doors.inference import Layout, Potentials
+from doors.report import advice_text, stop_text
+from doors.selection import Basis, EdgeSelection, PathSearch
 
 SOLVED = Certificate(0.0, 2e-7, 1e-6, 2.5, 2.3, 0.1, 3, 42, 42, True, True, "optimal")
 CUT = replace(SOLVED, converged=False, stop="seconds", n_tested=7, max_violation=0.02, n_edges=1)

@@ -6,33 +6,35 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from odd_tables import odd_table
-from problems import FOLDER, dense_pseudo, random_table
 from scipy.stats import chi2
 from sklearn.datasets import load_digits
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
-from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import with_pairs
-from graftwork.inference.layout import Layout
-from graftwork.inference.pairs import find_edges
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.selection.refit import unshrunk
-from graftwork.selection.tested_refit import Refits
-from graftwork.testing import verdicts
-from graftwork.testing.contrasts import frequent_states
-from graftwork.testing.edge_tests import EdgeTests, Findings
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.newton import newton
-from graftwork.testing.pair_tests import examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
+
+from doors.data import prepare
+from doors.estimators import Units
+from doors.grafting import with_pairs
+from doors.inference import Layout, find_edges
+from doors.objectives import independent_potentials
+from doors.selection import Refits, unshrunk
+from doors.testing import (
+    EdgeTests,
+    Findings,
+    FittedRows,
+    examine_pairs,
+    frequent_states,
+    log_q_values,
+    log_tail,
+    newton,
+    verdicts,
+)
+from support.odd_tables import odd_table
+from support.problems import FOLDER, dense_pseudo, random_table
 
 QUICK, ALL = 24, 240
 RIVALS = (24, 29, 30)

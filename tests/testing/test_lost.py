@@ -5,11 +5,10 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.estimators import imputing
-from graftwork.testing.edge_tests import Findings
-from graftwork.testing.lost import NOTHING_LOST, Lost
-from graftwork.testing.tails import log_tail
+
+from doors.data import prepare
+from doors.estimators import imputing
+from doors.testing import NOTHING_LOST, Findings, Lost, log_tail
 
 
 def chain(seed, rows=300, share=0.25, theta=0.8, n=8):

@@ -146,7 +146,7 @@ def _cells(raw: Raw) -> Iterator[list[Any]]:
 
     for j, name in enumerate(raw.names):
         coded = encode(raw.column(j), name, raw.place)
-        cells = palette(coded.states)[coded.codes].astype(object)
+        cells = palette(coded.states or ("",))[coded.codes].astype(object)
         if coded.missing is not None:
             cells[coded.missing] = None
         yield cells.tolist()

@@ -11,12 +11,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-import worker_functions as work
 
-from graftwork.data.engines import Here, dask
-from graftwork.data.engines.dask import DaskEngine, find_client, has_client
-from graftwork.data.parts import join
 from graftwork.errors import GraftworkError, ParameterError
+
+from doors.data import DaskEngine, Here, dask, find_client, has_client, join
+from support import worker_functions as work
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: graftwork[dask]")
 SMALL = {"threads_per_worker": 1, "dashboard_address": ":0"}

@@ -7,11 +7,11 @@ from functools import partial, reduce
 
 import numpy as np
 import pytest
-import worker_functions as work
 
-from graftwork.data.engines import Here, Processes
-from graftwork.data.parts import add_up, join
 from graftwork.errors import DataError, GraftworkError
+
+from doors.data import Here, Processes, add_up, join
+from support import worker_functions as work
 
 ENGINES = ["here", "processes", "dask"]
 

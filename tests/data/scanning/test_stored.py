@@ -17,13 +17,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stored_tables import assert_same, whole
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.scanning import encode_piece, folder, unite
-from graftwork.data.scores import Ordered
 from graftwork.errors import DataError
+
+from doors.data import Ordered, encode_piece, folder, unite
+from support.stored_tables import assert_same, whole
 
 
 @pytest.fixture(autouse=True)
@@ -392,7 +392,7 @@ def test_pieces_that_give_nothing():
 
 
 def test_large_parquet_files_have_several_pieces(tmp_path, monkeypatch):
-    from graftwork.data.scanning import pieces
+    from doors.data import pieces
 
     monkeypatch.setattr(pieces, "PIECE_ROWS", 250)
     path = tmp_path / "t.parquet"
