@@ -1,6 +1,6 @@
 """What tests know of the files of cli."""
 
-from graftwork.cli import app, failures, measure, memory, parts
+from graftwork.cli import app, failures, learn, measure, memory, parts
 from graftwork.cli.app import main
 from graftwork.cli.bootstrap import Countdown
 from graftwork.cli.engines import HeldProcesses

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,6 @@ from graftwork.cli.learner import shared_settings
 from graftwork.cli.measure import hold_out
 from graftwork.cli.methods import parse_methods
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.comparing.comparison import Comparison
@@ -93,8 +91,7 @@ def compare(
         progress.note(f"comparing on {size_of(task.table)}")
         return task, why_not
 
-    given = ("compare", data, reading, settings, methods, truth, holdout)
-    raise typer.Exit(run(read, out, given, plot=not no_plot, quiet=quiet))
+    raise typer.Exit(run(read, out, plot=not no_plot, quiet=quiet))
 
 
 def read_task(
@@ -120,7 +117,6 @@ def read_task(
 def run(
     read: Callable[[Progress], tuple[Task, str]],
     out: Path,
-    given: tuple[Any, ...],
     *,
     plot: bool,
     quiet: bool,
@@ -132,13 +128,11 @@ def run(
     ----------
     read : function
         Returns what is to be compared, and a sentence to add to the results.
-    given : tuple
-        The command's name and everything it was told.
     noun : str
         What rounds count.
     """
     try:
-        return _run(read, out, given, plot=plot, quiet=quiet, noun=noun)
+        return _run(read, out, plot=plot, quiet=quiet, noun=noun)
     except KeyboardInterrupt:  # while reading, choosing lambda, or in the first round of all
         say("interrupted before there was anything to compare.")
         return INTERRUPTED
@@ -147,7 +141,6 @@ def run(
 def _run(
     read: Callable[[Progress], tuple[Task, str]],
     out: Path,
-    given: tuple[Any, ...],
     *,
     plot: bool,
     quiet: bool,
@@ -156,13 +149,10 @@ def _run(
     from graftwork.comparing.runner import evaluate, run_methods
 
     began = time.monotonic()
-    with Interrupts() as interrupts, ExitStack() as kept:
+    with Interrupts() as interrupts:
         with progress_for(quiet=quiet, noun=noun) as progress:
             prepare(out)
             task, remark = read(progress)
-            # A method's time is measured: one that was killed begins anew.
-            how: Any = {"partial": False}
-            kept.enter_context(resumable(given[0], out, given, interrupts, progress.note, **how))
             watched = Stoppable(progress, interrupts)
             trial = run_methods(task, watched, lambda attempt: tell(progress, attempt))
             interrupts.finishing = True

@@ -144,8 +144,7 @@ def compare_chains(
         progress.note(f"comparing on {str(task.train.sequences).partition(': ')[2]}")
         return task, ""
 
-    told = ("compare-chains", given, files, settings, [each.label for each in entries])
-    raise typer.Exit(run(read, out, told, plot=not no_plot, quiet=quiet, noun="feature"))
+    raise typer.Exit(run(read, out, plot=not no_plot, quiet=quiet, noun="feature"))
 
 
 def parse_select(text: str | None) -> list[int] | None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from graftwork.cli.progress import Progress
     from graftwork.grafting.trace import Round
     from graftwork.inference.layout import Potentials
-    from graftwork.journal import Journal
 
 
 Found = TypeVar("Found")
@@ -51,15 +50,12 @@ class Interrupts:
         Set this when the result is being written: then the first Ctrl-C is only noted.
     late : bool
         Whether it came then: what can be left out is.
-    journal : Journal or None
-        What a killed run leaves to the next one.
     """
 
     terminated: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.seen = False
-        self.journal: Journal | None = None
         self.finishing = self.late = False
         self._waiting = self._held = self._raised = self._pressed = self._over = False
         self._when = 0.0
@@ -205,11 +201,6 @@ class Stoppable:
 
     def __init__(self, progress: Progress, interrupts: Interrupts) -> None:
         self._progress, self._interrupts = progress, interrupts
-
-    @property
-    def journal(self) -> Journal | None:
-        """What a killed run leaves to the next one."""
-        return self._interrupts.journal
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import INTERRUPTED, as_options, mention, say, tell
+from graftwork.cli.failures import INTERRUPTED, as_options, explain, mention, say, tell
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
@@ -29,7 +29,6 @@ from graftwork.cli.parts import (
 )
 from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from graftwork.data.placed import AnyTable
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.predictability import Predictability
+    from graftwork.models import PairwiseMRF
     from graftwork.report import HeldOut
 
     Measured = tuple[HeldOut | None, str]
@@ -75,9 +75,11 @@ graftwork learn counts.gwc --loss likelihood --lam 0.01
 Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
 
+#: The network of a run that is under way, and seconds between two writings of it.
+SO_FAR, PAUSE = "so-far.gw", 60.0
 #: Files of another run that would not fit, if this one does not write them.
 _STALE = (
-    "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png"
+    "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png", SO_FAR
 )  # fmt: skip
 
 
@@ -185,10 +187,9 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             progress.note(f"learning from {size_of(source.table)}")
             settings = completed(settings, source.table.n_variables)
             known = with_files(settings, source.table.names)
-            given = (plan, settings)
-            rows.enter_context(resumable("learn", plan.out, given, interrupts, progress.note))
+            keeper = Keeper(progress, interrupts, plan.out / SO_FAR)
             learning, limit = time.monotonic(), settings.get("max_seconds")
-            net = fit(source.table, known, progress, interrupts)
+            net = fit(source.table, known, keeper)
             interrupts.finishing = True
             stopped = interrupts.seen
             if limit is not None and time.monotonic() - learning >= limit:
@@ -485,16 +486,36 @@ def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
     return found.meanings if found else None
 
 
+class Keeper(Stoppable):
+    """Writes the network so far to a file once a minute: `--start` goes on from it."""
+
+    def __init__(self, progress: Progress, interrupts: Interrupts, path: Path) -> None:
+        super().__init__(progress, interrupts)
+        self._path, self._written = path, time.monotonic()
+        if path.exists():
+            progress.note(
+                f"{path} is the network so far of a run that was killed: --start {path} goes on "
+                "from it."
+            )
+
+    def on_model(self, make: Callable[[], PairwiseMRF]) -> None:
+        """Write it if the last time is long ago; learning goes on where that fails."""
+        if time.monotonic() - self._written < PAUSE:
+            return
+        self._written = time.monotonic()
+        try:
+            make().save(self._path)
+        except OSError as error:
+            self._progress.note(f"note: the network so far was not kept: {explain(error)}")
+
+
 def fit(
-    train: AnyTable | PairTables,
-    settings: dict[str, Any],
-    progress: Progress,
-    interrupts: Interrupts,
+    train: AnyTable | PairTables, settings: dict[str, Any], observer: Stoppable
 ) -> MarkovNetwork:
     """Return the fitted estimator; after an interrupt, with the best network so far."""
     from graftwork.estimators import MarkovNetwork
 
-    net = MarkovNetwork(**settings, verbose=Stoppable(progress, interrupts))
+    net = MarkovNetwork(**settings, verbose=observer)
     fit_or_leave(net, train)
     return net
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import typer
 
 from graftwork.cli import options as opt
 from graftwork.cli.failures import BAD_INPUT, INTERRUPTED, say
-from graftwork.cli.interrupts import Interrupts
+from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import (
     TOO_EARLY,
     Source,
@@ -25,7 +24,6 @@ from graftwork.cli.learn import (
 )
 from graftwork.cli.learner import learner_settings, with_files
 from graftwork.cli.progress import progress_for
-from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork
@@ -87,16 +85,14 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     from graftwork.text import wrap
 
     began = time.monotonic()
-    with Interrupts() as interrupts, ExitStack() as kept:
+    with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             source = read_source(plan.data, plan.reading)
             progress.note(f"learning from {size_of(source.table)}")
             known = with_files(settings, source.table.names)
-            given = (plan, settings)
-            kept.enter_context(resumable("path", plan.out, given, interrupts, progress.note))
-            net = fit(source.table, known, progress, interrupts)
+            net = fit(source.table, known, Stoppable(progress, interrupts))
         interrupts.finishing = True
         stopped = interrupts.seen
         if not net.path_ and not stopped and settings.get("penalty") != "none" and not net.lam_:

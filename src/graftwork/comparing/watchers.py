@@ -40,14 +40,6 @@ class Album(PassOn):
             self._kept = {i: kept for i, kept in self._kept.items() if i % self._every == 0}
         self._inner.on_network(potentials)
 
-    def memory(self) -> tuple[Any, ...]:
-        """Return what it has seen."""
-        return self._every, self._kept, self._last
-
-    def remember(self, memory: tuple[Any, ...]) -> None:
-        """Go on from what was seen before."""
-        self._every, self._kept, self._last = memory
-
     def networks(self) -> tuple[tuple[int, Potentials], ...]:
         """Return the networks of at most `most` rounds, the first and the last among them."""
         if self._last is None:
@@ -77,14 +69,6 @@ class Seen(PassOn):
         self._seen[features] = True
         self._counts.append(int(self._seen.sum()))
         self._inner.on_network(potentials)
-
-    def memory(self) -> tuple[Any, ...]:
-        """Return what it has seen."""
-        return self._seen, self._counts
-
-    def remember(self, memory: tuple[Any, ...]) -> None:
-        """Go on from what was seen before."""
-        self._seen, self._counts = memory
 
     def by_round(self, rounds: int) -> tuple[int, ...]:
         """Return how many features were seen by each round.

@@ -6,16 +6,16 @@ import pickle
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from graftwork.errors import ConvergenceWarning
+from graftwork.finished import Parts
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence
 
@@ -44,14 +44,19 @@ class Work(Protocol[T_co]):
         ...
 
 
-# Its number, what is kept, and whether its fit warned.
-Done = tuple[int, T, bool]
+# Its number, and what is kept.
+Done = tuple[int, T]
 
 
 def run_pool(
-    work: Work[T], numbers: Sequence[int], jobs: int, observer: Observer, stage: str
-) -> tuple[dict[int, T], list[int], bool]:
-    """Return what was learned by number, which fits warned, and whether it was interrupted.
+    work: Work[T],
+    numbers: Sequence[int],
+    jobs: int,
+    observer: Observer,
+    stage: str,
+    parts: Parts[T] | None = None,
+) -> tuple[dict[int, T], bool]:
+    """Return what was learned by number, and whether it was interrupted.
 
     Parameters
     ----------
@@ -64,29 +69,22 @@ def run_pool(
         Notified of every fit that is done.
     stage : str
         What they are called.
+    parts : Parts, optional
+        A folder that keeps what is learned; what is in it is not learned again.
     """
-    done: dict[int, T] = {}
-    unconverged = []
-    journal = getattr(observer, "journal", None)
-    if journal is not None:  # what an earlier process has done
-        part = journal.begin(stage)
-        found = {k: journal.recall(f"{part}/{k}") for k in numbers}
-        done = {k: each[0] for k, each in found.items() if each is not None}
-        unconverged = [k for k in done if found[k][1]]
+    done = {} if parts is None else parts.read(numbers)
     observer.on_stage(stage, len(done), len(numbers))
     try:
         with closing(_learned(work, [k for k in numbers if k not in done], jobs)) as learned:
-            for k, kept, warned in learned:
+            for k, kept in learned:
                 done[k] = kept
-                if journal is not None:
-                    journal.keep(f"{part}/{k}", (kept, warned))
-                if warned:
-                    unconverged.append(k)
+                if parts is not None:
+                    parts.write(k, kept)
                 if len(done) < len(numbers):
                     observer.on_stage(stage, len(done), len(numbers))
     except KeyboardInterrupt:
-        return done, unconverged, True
-    return done, unconverged, False
+        return done, True
+    return done, False
 
 
 def _learned(work: Work[T], numbers: Sequence[int], jobs: int) -> Generator[Done[T], None, None]:
@@ -95,8 +93,12 @@ def _learned(work: Work[T], numbers: Sequence[int], jobs: int) -> Generator[Done
     The first tells how long one takes. Small fits hold the interpreter's lock for most of their
     time, so that threads wait for each other: processes share what takes long enough to start them.
     """
-    with _quiet_fits() as unconverged:
-        learn = _Learner(work, threading.Event(), unconverged)
+    stop = threading.Event()
+
+    def learn(k: int) -> Done[T]:
+        return k, work.learn(k, _Until(stop))
+
+    with _quiet_fits():
         begun = time.monotonic()
         first = 1 if jobs > 1 else len(numbers)
         yield from map(learn, numbers[:first])
@@ -104,11 +106,14 @@ def _learned(work: Work[T], numbers: Sequence[int], jobs: int) -> Generator[Done
         if seconds * len(left) > WORTH_PROCESSES and _can_travel(work.spec):
             yield from _by_processes(work, left, jobs, seconds)
         elif left:
-            yield from _by_threads(learn, left, jobs)
+            try:
+                yield from _by_threads(learn, left, jobs)
+            finally:
+                stop.set()
 
 
 def _by_threads(
-    learn: _Learner[T], numbers: Sequence[int], jobs: int
+    learn: Callable[[int], Done[T]], numbers: Sequence[int], jobs: int
 ) -> Generator[Done[T], None, None]:
     """Yield what threads learn."""
     count = len(numbers)
@@ -124,7 +129,6 @@ def _by_threads(
                 yield ready.get().result()
                 count -= 1
     finally:
-        learn.stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -144,9 +148,8 @@ def _by_processes(
 
 def _learn_some(work: Work[T], numbers: Sequence[int]) -> list[Done[T]]:
     """Return what some of them give, in a process of their own."""
-    with _quiet_fits() as unconverged:
-        learn = _Learner(work, threading.Event(), unconverged)
-        return [learn(k) for k in numbers]
+    with _quiet_fits():
+        return [(k, work.learn(k, Silence())) for k in numbers]
 
 
 def _can_travel(spec: Any) -> bool:
@@ -156,20 +159,6 @@ def _can_travel(spec: Any) -> bool:
     except Exception:  # whatever the parts' own code raises
         return False
     return True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learner(Generic[T]):
-    """Learns by number until told to stop, and notes whose fits warned."""
-
-    work: Work[T]
-    stop: threading.Event
-    unconverged: set[int]
-
-    def __call__(self, k: int) -> Done[T]:
-        self.unconverged.discard(threading.get_ident())
-        kept = self.work.learn(k, _Until(self.stop))
-        return k, kept, threading.get_ident() in self.unconverged
 
 
 class _Until(Silence):
@@ -197,18 +186,8 @@ class _Until(Silence):
 
 
 @contextmanager
-def _quiet_fits() -> Iterator[set[int]]:
-    """Show no ConvergenceWarning; yield the set of threads in which there was one."""
-    threads: set[int] = set()
+def _quiet_fits() -> Iterator[None]:
+    """Show no ConvergenceWarning: what is kept of a fit says whether it was solved."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
-        show = warnings.showwarning
-
-        def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if issubclass(category, ConvergenceWarning):
-                threads.add(threading.get_ident())
-            else:
-                show(message, category, *rest, **more)
-
-        warnings.showwarning = note
-        yield threads
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

@@ -12,10 +12,8 @@ from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Budget
 from graftwork.grafting.spaces import Space
 from graftwork.inference.layout import Potentials
-from graftwork.journal import keepable
 
 
-@keepable
 @dataclass(frozen=True, slots=True)
 class Round:
     """One round of the loop.
@@ -80,8 +78,8 @@ class Observer(Protocol):
     """Somebody who watches a run: a progress bar, a log, a test.
 
     It may also have ``on_step(steps)``, which is called with the number of solver steps since the
-    last round, and a ``journal``, which keeps what a run has done (see `graftwork.journal`); what
-    it has seen itself is then kept with that, if it has ``memory()`` and ``remember(memory)``.
+    last round, and ``on_model(make)``, which a fit to a table calls after each round with a
+    function that returns the network so far as a model.
     """
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
@@ -122,11 +120,6 @@ class PassOn:
 
     def __init__(self, inner: Observer) -> None:
         self._inner = inner
-
-    @property
-    def journal(self) -> Any:
-        """That of the other one."""
-        return getattr(self._inner, "journal", None)
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""
