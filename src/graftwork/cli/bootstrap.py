@@ -33,7 +33,7 @@ graftwork bootstrap data.csv --goal prediction --criterion ebic
 graftwork bootstrap survey.csv --missing available-case --drop id,comment
 
 It takes as long as N times learning, twice with rows dropped.
-Ctrl-C once stops and keeps what is done; twice gives up."""
+Ctrl-C stops and keeps what is done; a second one does not wait for the step under way."""
 
 _BOOT = "Resampling"
 Resamples = Annotated[
@@ -141,8 +141,9 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             settings = completed(settings, table.n_variables)
             known = with_files(settings, table.names)
             folder = parts_in(plan.out, progress)
+            interrupts.waits = True
             net = resample(plan, table, known, folder, progress, interrupts)
-        interrupts.finishing, found = True, net.bootstrap_
+        found = net.bootstrap_
         written = write_files(net, plan)
         if not found.interrupted:
             shutil.rmtree(folder)
@@ -218,7 +219,7 @@ class Countdown(Stoppable):
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Show what is left, unless the run should have ended."""
-        self._insist()
+        self.check()
         now, left = self._clock(), ""
         if step <= self._first or text != self._text:  # those done before say nothing of the time
             self._began, self._first, self._text = now, step, text

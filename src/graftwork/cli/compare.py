@@ -39,7 +39,7 @@ graftwork compare made.csv --truth truth.gw --holdout 0.2 --out compare
 
 The truth is a model, or a table that names the ends of an edge in its first
 two columns, such as the edges.csv of learn.
-Ctrl-C once stops and keeps the results so far; twice gives up."""
+Ctrl-C stops and keeps the results so far; a second one does not wait for the step under way."""
 
 Methods = Annotated[
     list[str] | None,
@@ -154,8 +154,8 @@ def _run(
             prepare(out)
             task, remark = read(progress)
             watched = Stoppable(progress, interrupts)
+            interrupts.waits = True
             trial = run_methods(task, watched, lambda attempt: tell(progress, attempt))
-            interrupts.finishing = True
             progress.note("evaluating the results")
             comparison = evaluate(task, trial)
         written = write_files(comparison, out, plot=plot)

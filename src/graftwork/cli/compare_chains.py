@@ -44,7 +44,8 @@ graftwork compare-chains train.txt --types NP --template my.tpl -m grafting-ligh
 
 Without a file the synthetic chain of the Grafting-Light paper is drawn.
 Files have one token per line, its label in the last column, and blank lines between
-sentences. Ctrl-C once stops and keeps the results so far; twice gives up."""
+sentences. Ctrl-C stops and keeps the results so far; a second one does not wait for the step under
+way."""
 
 _SYNTHETIC = "Synthetic sequences"
 #: Options that say how a file is read.

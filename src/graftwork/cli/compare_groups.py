@@ -36,7 +36,7 @@ graftwork compare-groups survey.csv --by diagnosis --out groups --permutations 1
 graftwork compare-groups survey.csv --by sex --drop id,comment --missing available-case
 graftwork compare-groups counts.csv --by wave --weights n --fdr 0.01
 
-Ctrl-C once stops the permutations and keeps those done; twice gives up."""
+Ctrl-C stops the permutations and keeps those done; a second one does not wait."""
 
 _GROUPS = "Groups"
 By = Annotated[
@@ -140,8 +140,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             table = read(plan)
             progress.note(f"comparing groups of {size_of(table)}")
             folder = parts_in(plan.out, progress)
+            interrupts.waits = True
             found = compared(plan, table, settings, folder, progress, interrupts)
-        interrupts.finishing = True
         written = write_files(found, plan.out, plot=plan.plot)
         if folder.exists() and not found.interrupted:
             shutil.rmtree(folder)

@@ -39,7 +39,7 @@ graftwork crf train.txt --penalty group-l1 --candidates all --min-count 3
 graftwork crf train.conllu --label xpos --test test.conllu
 graftwork tag run/model.gw new.txt --out tagged.txt
 
-Ctrl-C once stops and keeps the best model so far; twice gives up."""
+Ctrl-C stops and keeps the best model so far; a second one does not wait for the step under way."""
 
 
 #: What is left of a test on other sentences.
@@ -122,8 +122,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             if plan.c1 is not None:
                 settings = settings | {"lam": plan.c1 / len(found.train.tokens)}
             progress.note(f"learning from {found.train.size()}")
+            interrupts.waits = True
             learned = fit(found, settings, Stoppable(progress, interrupts))
-        interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, found, learned, settings, stopped)
     if not plan.quiet:

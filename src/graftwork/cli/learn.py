@@ -17,7 +17,7 @@ from graftwork.cli.failures import INTERRUPTED, as_options, explain, mention, sa
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
-from graftwork.cli.measure import MOST_ROWS, NO_PARTS, measure
+from graftwork.cli.measure import NO_PARTS, measure
 from graftwork.cli.parts import (
     asks_for_parts,
     check_criterion,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     Measured = tuple[HeldOut | None, str]
 
+LEFT_OUT = "predictability, centralities and the picture"
 #: Share of the rows that are held out, unless they are read in parts.
 HELD_OUT = 0.1
 _FEW = 3
@@ -72,7 +73,8 @@ graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
 graftwork learn counts.gwc --loss likelihood --lam 0.01
 
-Ctrl-C once stops and keeps the best network so far; twice gives up."""
+Ctrl-C stops and keeps the best network so far; a second one does not wait for the step under
+way."""
 
 
 #: The network of a run that is under way, and seconds between two writings of it.
@@ -189,18 +191,18 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             known = with_files(settings, source.table.names)
             keeper = Keeper(progress, interrupts, plan.out / SO_FAR)
             learning, limit = time.monotonic(), settings.get("max_seconds")
+            interrupts.waits = True
             net = fit(source.table, known, keeper)
-            interrupts.finishing = True
             stopped = interrupts.seen
-            if limit is not None and time.monotonic() - learning >= limit:
-                interrupts.press()
+            late = limit is not None and time.monotonic() - learning >= limit
             measured: Measured = (None, "How well it predicts new rows was not measured.")
             if not stopped and isinstance(source, Source):
-                measured = measure_safely(source.table, plan, known, progress, interrupts)
+                measured = measure_unless_stopped(source.table, plan, known, progress, interrupts)
+            interrupts.hurried = late
             if isinstance(source, Source):
                 progress.on_stage("looking at how well each variable is predicted", 0, 1)
-                table, seen = source.table, interrupts.seen
-                interrupts.attempt(lambda: predict_each(net, table, plan.seed if seen else None))
+                table = source.table
+                interrupts.optional(lambda: predict_each(net, table), at_once=_in_memory(table))
         text, written = conclude(plan, source, net, settings, measured, stopped, interrupts)
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
@@ -211,40 +213,34 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if measured[1] == UNMEASURED:
         say(f"interrupted while measuring; the network in {where} is complete.")
         return INTERRUPTED
-    if interrupts.late:
+    if interrupts.seen:
         say(f"interrupted after learning; the network in {where} is complete.")
         return INTERRUPTED
+    if late and isinstance(source, Source):
+        say(f"note: the time was up, so {LEFT_OUT} were left out.")
     return 0
 
 
-def predict_each(net: MarkovNetwork, table: AnyTable, seed: int | None) -> None:
-    """Look at how well each variable is predicted, in some of the rows if a seed is given."""
+def predict_each(net: MarkovNetwork, table: AnyTable) -> None:
+    """Look at how well each variable is predicted."""
     from graftwork.estimators.predictability import predict_rows
 
-    rows = as_learned(net.missing, table if seed is None else some_rows(table, seed))
+    rows = as_learned(net.missing, table)
     # as net.predictability, without a frame: importing pandas would take a fifth of the time
     net.predictability_ = predict_rows(net.model_, net.data_, rows, None, type(net).__name__)
 
 
-def some_rows(table: AnyTable, seed: int) -> AnyTable:
-    """Return rows to look at after an interrupt, when nobody wants to wait: some, if in parts."""
-    from graftwork.data import Table
-
-    if isinstance(table, Table) or table.n_rows <= MOST_ROWS:
-        return table
-    return table.sample_rows(MOST_ROWS / table.n_rows, seed)
-
-
-def measure_safely(
+def measure_unless_stopped(
     table: AnyTable, plan: Plan, known: dict[str, Any], progress: Progress, interrupts: Interrupts
 ) -> Measured:
     """Return how well such a network predicts other rows; an interrupt never loses the network."""
     if plan.holdout is None and not plan.share(table):
         return None, NO_PARTS
-    try:
-        return measure(table, plan.share(table), known, progress, interrupts)
-    except KeyboardInterrupt:  # in the last moment
-        return None, UNMEASURED
+    watched, share = Stoppable(progress, interrupts), plan.share(table)
+    found = interrupts.optional(
+        lambda: measure(table, share, known, progress, watched), at_once=_in_memory(table)
+    )
+    return (None, UNMEASURED) if found is None else found
 
 
 def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
@@ -308,7 +304,7 @@ def conclude(
     from graftwork.report import summary
 
     score, why_not = measured
-    parts = interrupts.attempt(net.communities) if plan.communities else None
+    parts = interrupts.optional(net.communities) if plan.communities else None
     text = summary(
         net,
         held_out=score,
@@ -617,8 +613,8 @@ def write_files(
             write_predictability(out / "predictability.csv", inside, held)
             written.append("predictability.csv")
         centrality = out / "centrality.csv"
-        interrupts.attempt(lambda: write_centrality(centrality, net.model_))
-        if not interrupts.late:
+        interrupts.optional(lambda: write_centrality(centrality, net.model_))
+        if centrality.exists():
             written.append(centrality.name)
         if communities is not None:
             write_communities(out / "communities.csv", communities)
@@ -630,10 +626,8 @@ def write_files(
         try:
             shown = None if inside is None else preferred(inside, held)
             how: dict[str, Any] = {"predictability": shown, "communities": plan.communities}
-            interrupts.attempt(lambda: plot_network(net, picture, **how))
-            if interrupts.late:
-                picture.unlink(missing_ok=True)  # perhaps half of it
-            else:
+            interrupts.optional(lambda: plot_network(net, picture, **how))
+            if picture.exists():
                 written.append(picture.name)
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")

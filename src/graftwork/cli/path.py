@@ -35,7 +35,7 @@ graftwork path data.csv --goal prediction --criterion k-fold:folds=5
 graftwork path data.csv --criterion stars:threshold=0.05
 graftwork path survey.csv --missing impute --forbidden smokes~cough --drop id
 
-Ctrl-C once stops and keeps the path so far; twice gives up."""
+Ctrl-C stops and keeps the path so far; a second one does not wait for the step under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             source = read_source(plan.data, plan.reading)
             progress.note(f"learning from {size_of(source.table)}")
             known = with_files(settings, source.table.names)
+            interrupts.waits = True
             net = fit(source.table, known, Stoppable(progress, interrupts))
-        interrupts.finishing = True
         stopped = interrupts.seen
         if not net.path_ and not stopped and settings.get("penalty") != "none" and not net.lam_:
             say(f"error: there is no path: {choice_text(net.choice_)} Choose another --method.")

@@ -37,7 +37,7 @@ from graftwork.estimators.starts import make_start
 from graftwork.grafting import Budget, NetworkFamily
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
-from graftwork.grafting.trace import PassOn, Round
+from graftwork.grafting.trace import PassOn, Round, check_of
 from graftwork.grafting.tying import Tying, tie
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
@@ -374,7 +374,15 @@ def _with_rows(
     Where lambda was given the unaries are not calibrated, since the certificate is about them, nor
     where weights are tied, since they share their values.
     """
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    end, check = (
+        math.inf if seconds is None else time.monotonic() + seconds,
+        check_of(spec.observer),
+    )
+
+    def halted() -> bool:
+        check()
+        return time.monotonic() > end
+
     fitted: Fitted = "pseudolikelihood"
     if spec.loss != "pseudolikelihood":
         fitted = "likelihood"
@@ -383,7 +391,7 @@ def _with_rows(
     try:
         counts = observed_in(sample, model.potentials.layout)
         return with_rows(
-            model, counts, fitted, halted=lambda: time.monotonic() > end,
+            model, counts, fitted, halted=halted,
             observer=spec.observer, n_jobs=spec.n_jobs,
         ), False  # fmt: skip
     except KeyboardInterrupt:

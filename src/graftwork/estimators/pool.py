@@ -9,15 +9,17 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from graftwork.data.engines.processes import unseen_by_children
 from graftwork.errors import ConvergenceWarning
 from graftwork.finished import Parts
 from graftwork.grafting import Round
-from graftwork.grafting.trace import Observer, Silence
+from graftwork.grafting.trace import Observer, Silence, check_of
 
 # How often the main thread looks whether a fit is done. It sleeps in between and waits for no lock,
 # so that an interrupt reaches it at once.
@@ -44,8 +46,13 @@ class Work(Protocol[T_co]):
         ...
 
 
+# What one thread of a process may use: others are at work beside it.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
 # Its number, and what is kept.
 Done = tuple[int, T]
+# Raises KeyboardInterrupt where the pool is to end.
+Check = Callable[[], None]
 
 
 def run_pool(
@@ -74,8 +81,9 @@ def run_pool(
     """
     done = {} if parts is None else parts.read(numbers)
     observer.on_stage(stage, len(done), len(numbers))
+    left, check = [k for k in numbers if k not in done], check_of(observer)
     try:
-        with closing(_learned(work, [k for k in numbers if k not in done], jobs)) as learned:
+        with closing(_learned(work, left, jobs, check)) as learned:
             for k, kept in learned:
                 done[k] = kept
                 if parts is not None:
@@ -87,69 +95,90 @@ def run_pool(
     return done, False
 
 
-def _learned(work: Work[T], numbers: Sequence[int], jobs: int) -> Generator[Done[T], None, None]:
+def _learned(
+    work: Work[T], numbers: Sequence[int], jobs: int, check: Check
+) -> Generator[Done[T], None, None]:
     """Yield what is learned as it gets done, several at once.
 
     The first tells how long one takes. Small fits hold the interpreter's lock for most of their
     time, so that threads wait for each other: processes share what takes long enough to start them.
     """
-    stop = threading.Event()
-
-    def learn(k: int) -> Done[T]:
-        return k, work.learn(k, _Until(stop))
-
     with _quiet_fits():
         begun = time.monotonic()
         first = 1 if jobs > 1 else len(numbers)
-        yield from map(learn, numbers[:first])
+        for k in numbers[:first]:
+            yield k, work.learn(k, _Checked(check))
         seconds, left = time.monotonic() - begun, numbers[first:]
         if seconds * len(left) > WORTH_PROCESSES and _can_travel(work.spec):
-            yield from _by_processes(work, left, jobs, seconds)
+            yield from _by_processes(work, left, jobs, seconds, check)
         elif left:
-            try:
-                yield from _by_threads(learn, left, jobs)
-            finally:
-                stop.set()
+            yield from _by_threads(work, left, jobs, check)
 
 
 def _by_threads(
-    learn: Callable[[int], Done[T]], numbers: Sequence[int], jobs: int
+    work: Work[T], numbers: Sequence[int], jobs: int, check: Check
 ) -> Generator[Done[T], None, None]:
     """Yield what threads learn."""
-    count = len(numbers)
-    pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-pool")
-    ready: SimpleQueue[Future[Done[T]]] = SimpleQueue()
+    stop = threading.Event()
+
+    def go_on() -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    pool = ThreadPoolExecutor(min(jobs, len(numbers)), thread_name_prefix="graftwork-pool")
     try:
-        for k in numbers:
-            pool.submit(learn, k).add_done_callback(ready.put)
-        while count:
-            if ready.empty():
-                time.sleep(_GLANCE)
-            else:
-                yield ready.get().result()
-                count -= 1
+        yield from _as_done(
+            lambda some: pool.submit(_learn_some, work, _Checked(go_on), some),
+            [[k] for k in numbers],
+            jobs,
+            check,
+        )
     finally:
+        stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _by_processes(
-    work: Work[T], numbers: Sequence[int], jobs: int, seconds: float
+    work: Work[T], numbers: Sequence[int], jobs: int, seconds: float, check: Check
 ) -> Generator[Done[T], None, None]:
     """Yield what processes learn, each several at a time, so that they come about every second."""
-    from joblib import Parallel, delayed  # it takes a tenth of a second to import
+    from joblib.externals.loky import ProcessPoolExecutor  # it takes a tenth of a second to import
 
     size = int(np.clip(BATCH_SECONDS / max(seconds, 1e-3), 1, -(-len(numbers) // jobs)))
     parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-    pool = Parallel(n_jobs=min(jobs, len(parts)), backend="loky", return_as="generator_unordered")
-    with closing(pool(delayed(_learn_some)(work, part) for part in parts)) as done:
-        for some in done:
-            yield from some
+    pool = ProcessPoolExecutor(min(jobs, len(parts)), env=dict.fromkeys(_THREADS, "1"))
+    try:
+        yield from _as_done(
+            lambda some: pool.submit(_learn_some, work, Silence(), some), parts, jobs, check
+        )
+    finally:
+        pool.shutdown(wait=True, kill_workers=True)
 
 
-def _learn_some(work: Work[T], numbers: Sequence[int]) -> list[Done[T]]:
-    """Return what some of them give, in a process of their own."""
+def _as_done(
+    send: Callable[[Sequence[int]], Future[list[Done[T]]]],
+    parts: Sequence[Sequence[int]],
+    jobs: int,
+    check: Check,
+) -> Iterator[Done[T]]:
+    """Yield what others do, as it gets done; look now and then whether to go on."""
+    ready: SimpleQueue[Future[list[Done[T]]]] = SimpleQueue()
+    left = iter(parts)
+    for place in range(-2 * jobs, len(parts)):
+        if place >= 0:
+            while ready.empty():
+                check()
+                time.sleep(_GLANCE)
+            yield from ready.get().result()
+        with unseen_by_children():
+            for part in islice(left, 1):
+                send(part).add_done_callback(ready.put)
+
+
+def _learn_some(work: Work[T], observer: Observer, numbers: Sequence[int]) -> list[Done[T]]:
+    """Return what some of them give."""
     with _quiet_fits():
-        return [(k, work.learn(k, Silence())) for k in numbers]
+        return [(k, work.learn(k, observer)) for k in numbers]
 
 
 def _can_travel(spec: Any) -> bool:
@@ -161,28 +190,27 @@ def _can_travel(spec: Any) -> bool:
     return True
 
 
-class _Until(Silence):
-    """An observer that ends its run once everything is to stop."""
+class _Checked(Silence):
+    """An observer that shows nothing, and looks at every call whether to go on."""
 
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
+    def __init__(self, check: Check) -> None:
+        self.check = check
 
     def on_round(self, record: Round) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_search(self, tested: int, total: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_step(self, steps: int) -> None:
-        """End the run if it is time."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
+        """Look whether to go on."""
+        self.check()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -78,8 +79,9 @@ class Observer(Protocol):
     """Somebody who watches a run: a progress bar, a log, a test.
 
     It may also have ``on_step(steps)``, which is called with the number of solver steps since the
-    last round, and ``on_model(make)``, which a fit to a table calls after each round with a
-    function that returns the network so far as a model.
+    last round, ``on_model(make)``, which a fit to a table calls after each round with a function
+    that returns the network so far as a model, and ``check()``, which is called where nothing else
+    is and may raise KeyboardInterrupt, to end the run with what there is.
     """
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
@@ -142,6 +144,19 @@ class PassOn:
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on."""
         self._inner.on_search(tested, total)
+
+    def check(self) -> None:
+        """Let the other one end the run."""
+        check_of(self._inner)()
+
+
+def check_of(observer: Observer) -> Callable[[], None]:
+    """Return the function by which an observer may end a run where there is nothing to tell."""
+    return getattr(observer, "check", _nothing)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class RunLog:

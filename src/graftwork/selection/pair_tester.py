@@ -21,7 +21,7 @@ from graftwork.testing.lost import Lost
 from graftwork.testing.pair_screen import STRIKING
 from graftwork.testing.pair_tests import examine_absent, examine_pairs
 from graftwork.testing.resampled import DrawnFrom
-from graftwork.testing.rows import FittedRows
+from graftwork.testing.rows import FittedRows, unchecked
 from graftwork.testing.verdicts import middle_test
 
 # Satterthwaite scales need not be exact: they are estimated from about this many rows.
@@ -55,6 +55,8 @@ class PairTester:
         Called before tests; raises where the time is up.
     tilted : dict
         Statistics that hold for many networks (see `FittedRows`).
+    check : function
+        Called now and then within tests; it may raise KeyboardInterrupt.
     """
 
     problem: Problem
@@ -65,6 +67,7 @@ class PairTester:
     lost: Lost
     check_time: Callable[[], None]
     tilted: dict[object, Any] = field(default_factory=dict)
+    check: Callable[[], None] = unchecked
 
     def test_edges(self, prepared: EdgeTests) -> Evidence:
         """Return the tests of the edges alone, exact where that may change a decision."""
@@ -162,7 +165,7 @@ class PairTester:
 
     def rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
-        return FittedRows.of(fitted.point, self.contrasts, self.tilted)
+        return FittedRows.of(fitted.point, self.contrasts, self.tilted, self.check)
 
     def _absent(
         self, rows: FittedRows, fitted: Solution, exact: bool, among: Ints | None

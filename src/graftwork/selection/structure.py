@@ -18,6 +18,7 @@ import numpy as np
 from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem, Recipe
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import with_pairs
+from graftwork.grafting.trace import check_of
 from graftwork.inference.layout import Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
@@ -145,7 +146,16 @@ def learn_structure(
     contrasts = frequent_states(pseudo.sample, curved)
     refits = Refits(problem, start, drawn_from is not None, walk.late)
     rests = count_rests(problem)
-    tester = PairTester(problem, fdr, rests, contrasts, drawn_from, lost, walk.check_time)
+    tester = PairTester(
+        problem,
+        fdr,
+        rests,
+        contrasts,
+        drawn_from,
+        lost,
+        walk.check_time,
+        check=check_of(walk.observer),
+    )
     search = _Search(walk, refits, tester, tolerance)
     with one_blas_thread():
         try:

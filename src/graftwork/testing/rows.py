@@ -50,6 +50,10 @@ class RowBlock:
     residuals: Floats
 
 
+def unchecked() -> None:
+    """Let tests go on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRows:
     """The rows of a sample under a network.
@@ -64,16 +68,22 @@ class FittedRows:
         known (see ``testing.tilted``).
     whole : FittedRows or None
         The rows that these show the linear parts of; None if these are whole.
+    check : function
+        Called now and then where tests take long; it may raise KeyboardInterrupt.
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
     tilted: dict[object, Any] = field(default_factory=dict)
     whole: FittedRows | None = None
+    check: Callable[[], None] = unchecked
 
     @staticmethod
     def of(
-        point: Point, contrasts: Contrasts, known: dict[object, Any] | None = None
+        point: Point,
+        contrasts: Contrasts,
+        known: dict[object, Any] | None = None,
+        check: Callable[[], None] = unchecked,
     ) -> FittedRows:
         """Return the rows under the network where the pseudo-likelihood was evaluated.
 
@@ -83,8 +93,9 @@ class FittedRows:
         assert isinstance(here, PseudoPoint)
         known = {} if known is None else known
         if here.potentials.layout is point.potentials.layout:
-            return FittedRows(here.conditionals, contrasts, known)
-        return FittedRows(here.objective.conditionals(point.potentials), contrasts, known)
+            return FittedRows(here.conditionals, contrasts, known, check=check)
+        conditionals = here.objective.conditionals(point.potentials)
+        return FittedRows(conditionals, contrasts, known, check=check)
 
     def over_rows(
         self,
