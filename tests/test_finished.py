@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graftwork.finished import Parts, read_part, stamp_of, write_part
+from graftwork.finished import Finished, read_part, stamp_of, write_part
 
 
 @dataclass
@@ -21,18 +21,18 @@ def test_parts_come_back_as_they_were(tmp_path):
     rng = np.random.default_rng(0)
     values = np.array([rng.normal() * 10.0**k for k in range(-300, 300, 37)])
     values[:3] = np.nan, np.inf, -np.inf
-    parts = Parts.within(tmp_path / "new" / "parts", Part, "settings")
+    parts = Finished.within(tmp_path / "new" / "parts", Part, "settings")
     parts.write(3, Part(values, None, warned=True))
     parts.write(4, Part(np.zeros((0, 2), dtype=np.int64)))
     parts.write(5, Part(np.arange(6, dtype=np.uint8).reshape(2, 3), "text"))
-    found = Parts.within(tmp_path / "new" / "parts", Part, "settings").read(range(10))
+    found = Finished.within(tmp_path / "new" / "parts", Part, "settings").read(range(10))
     assert sorted(found) == [3, 4, 5]
     assert np.array_equal(found[3].values, values, equal_nan=True)
     assert (found[3].note, found[3].warned) == (None, True)
     assert (found[4].values.shape, found[4].values.dtype) == ((0, 2), np.int64)
     assert (found[5].values.tolist(), found[5].values.dtype) == ([[0, 1, 2], [3, 4, 5]], np.uint8)
-    assert Parts.within(tmp_path / "new" / "parts", Part, "others").read(range(10)) == {}
-    assert Parts.within(None, Part) is None
+    assert Finished.within(tmp_path / "new" / "parts", Part, "others").read(range(10)) == {}
+    assert Finished.within(None, Part) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"stamp": "other"}', "\ufeff", "[" * 100_000])

@@ -57,7 +57,7 @@ def stamp_of(*settings: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts(Generic[T]):
+class Finished(Generic[T]):
     """Numbered parts of one piece of work, in a folder.
 
     Attributes
@@ -76,12 +76,12 @@ class Parts(Generic[T]):
     @staticmethod
     def within(
         folder: str | PathLike[str] | None, kind: type[T], *settings: Any
-    ) -> Parts[T] | None:
+    ) -> Finished[T] | None:
         """Return the parts in a folder, which is made if need be; None for no folder."""
         if folder is None:
             return None
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return Parts(Path(folder), stamp_of(*settings), kind)
+        return Finished(Path(folder), stamp_of(*settings), kind)
 
     def read(self, numbers: Iterable[int]) -> dict[int, T]:
         """Return those of some parts that are finished."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from graftwork.data.engines.processes import unseen_by_children
 from graftwork.errors import ConvergenceWarning
-from graftwork.finished import Parts
+from graftwork.finished import Finished
 from graftwork.grafting import Round
 from graftwork.grafting.trace import Observer, Silence, check_of
 
@@ -61,7 +61,7 @@ def run_pool(
     jobs: int,
     observer: Observer,
     stage: str,
-    parts: Parts[T] | None = None,
+    finished: Finished[T] | None = None,
 ) -> tuple[dict[int, T], bool]:
     """Return what was learned by number, and whether it was interrupted.
 
@@ -76,18 +76,18 @@ def run_pool(
         Notified of every fit that is done.
     stage : str
         What they are called.
-    parts : Parts, optional
+    finished : Finished, optional
         A folder that keeps what is learned; what is in it is not learned again.
     """
-    done = {} if parts is None else parts.read(numbers)
+    done = {} if finished is None else finished.read(numbers)
     observer.on_stage(stage, len(done), len(numbers))
     left, check = [k for k in numbers if k not in done], check_of(observer)
     try:
         with closing(_learned(work, left, jobs, check)) as learned:
             for k, kept in learned:
                 done[k] = kept
-                if parts is not None:
-                    parts.write(k, kept)
+                if finished is not None:
+                    finished.write(k, kept)
                 if len(done) < len(numbers):
                     observer.on_stage(stage, len(done), len(numbers))
     except KeyboardInterrupt:

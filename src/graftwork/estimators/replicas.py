@@ -18,7 +18,7 @@ from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
-from graftwork.finished import Parts
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
@@ -127,12 +127,12 @@ def bootstrap_fit(
     )
     # In turns, so that an interrupt leaves some of both.
     numbers = sorted(range(resampling.count), key=lambda k: k % n)
-    parts = Parts.within(
+    finished = Finished.within(
         folder, Replica, replace(spec, seed=None, n_jobs=None, observer=None),  # type: ignore[arg-type]
         resampling.units, resamples, subsets, shares, reference.edges,
     )  # fmt: skip
     stage = "resamples and subsets" if shares else "resamples"
-    done, interrupted = run_pool(resampling, numbers, jobs, observer, stage, parts)
+    done, interrupted = run_pool(resampling, numbers, jobs, observer, stage, finished)
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)

@@ -17,7 +17,7 @@ from graftwork.data import Table
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
-from graftwork.finished import Parts
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.groups.differences import rises_of
 from graftwork.groups.estimates import Estimates, fit_edges, norms_of, shared_between
@@ -168,11 +168,11 @@ def permute(
     asked = len(permuting.seeds)
     watched = replace(permuting, spec=replace(permuting.spec, observer=Silence()))
     settings = replace(watched.spec, seed=None, n_jobs=None, observer=None)  # type: ignore[arg-type]
-    parts = Parts.within(
+    finished = Finished.within(
         folder, Permutation, settings, permuting.units, permuting.sizes, permuting.pairs,
         permuting.edges, permuting.curved, permuting.seeds,
     )  # fmt: skip
-    done, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations", parts)
+    done, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations", finished)
     kept = [done[k] for k in sorted(done)]
     scales = np.divide(tests.rises, tests.statistics, out=np.ones(len(sizes)),
                        where=tests.statistics > 0)  # fmt: skip
