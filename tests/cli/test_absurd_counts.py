@@ -25,7 +25,7 @@ def test_they_are_refused(name, chain_csv, tmp_path):
     words = [word.format(table=chain_csv) for word in REFUSED[name]]
     done = subprocess.run(
         [sys.executable, "-m", "graftwork", *words, "--out", "out"], cwd=tmp_path,
-        capture_output=True, text=True, timeout=60, preexec_fn=within_memory,
+        capture_output=True, text=True, timeout=120, preexec_fn=within_memory,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "unexpected" not in done.stderr

@@ -27,6 +27,7 @@ from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem
 from graftwork.grafting.networks import only
 from graftwork.grafting.screen import in_tiles
 from graftwork.grafting.starts import with_pairs
+from graftwork.grafting.trace import check_of
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
@@ -186,7 +187,7 @@ class StructureSearch:
         lost: Lost,
     ) -> None:
         self._walk, self._fdr, self._tolerance = walk, fdr, tolerance
-        self._drawn_from, self._lost = drawn_from, lost
+        self._drawn_from, self._lost, self._check = drawn_from, lost, check_of(walk.observer)
         own, curved = walk.problem_at(1.0), None
         if pseudo.sample.scores is not None:  # all pairs are straight until tests say otherwise
             curved = frozenset() if drawn_from is None else drawn_from.curved
@@ -437,7 +438,7 @@ class StructureSearch:
 
     def _rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
-        return FittedRows.of(fitted.point, self._contrasts, self._tilted)
+        return FittedRows.of(fitted.point, self._contrasts, self._tilted, self._check)
 
     def _read(self, findings: Findings) -> Findings:
         """Return tests as they are read: without what is missing, and as those of fresh rows."""

@@ -255,6 +255,7 @@ class EdgeTests:
         unsure = log_tail(statistics, degrees) > SURE
         whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
         for k in whole[scarce(rows, pairs[whole])].tolist():
+            rows.check()
             i, j = pairs[k].tolist()
             tested = directions(rows, pairs[k])
             out[k], degrees[k] = tilted(rows, (i, j), tested), len(tested)

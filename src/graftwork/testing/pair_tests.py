@@ -165,6 +165,7 @@ def _examine(
     """Return the tests of some pairs, given how often their cells occur and should."""
     rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
+        rows.check()
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
             tests.append(_test(rows, pairs, expectations, some, spread, rests, striking))

@@ -95,6 +95,7 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     found, moments = np.empty(len(pairs)), _Moments(some)
     weights, total = some.sample.weights, np.zeros(0)
     for k, (i, j) in enumerate(pairs.tolist()):
+        rows.check()
         first, second = (moments.of(v, bool(straight[k])) for v in (i, j))
         if weights is not None:
             first = first[0] * weights, first[1] * weights
