@@ -1,4 +1,4 @@
-"""A method, criterion, penalty, engine and data set, each added by one file and nothing else."""
+"""A method, criterion, penalty and engine, each added by one file and nothing else."""
 
 import os
 import re
@@ -39,16 +39,6 @@ PARTS = {
 
             def begin(self, *given):
                 return Ebic(0.0).begin(*given)
-        ''',
-    "datasets/dice.py": '''
-        from graftwork.data import Table
-        from graftwork.datasets.registry import Dataset
-
-        def load_dice():
-            """Return two dice that fell alike."""
-            return Table(("red", "blue"), (("low", "high"),) * 2, [[0, 1] * 20] * 2)
-
-        DATASET = Dataset("dice", load_dice, embedded=True)
         ''',
     "penalties/leaning.py": '''
         from graftwork.penalties.lasso import L1
@@ -162,9 +152,6 @@ def test_the_estimators_learn_with_each(folder):
         X, Y = [[["a"], ["b"]]] * 3, [["x", "y"]] * 3
         chains = [gw.ChainCRF(m, lam=0.1).fit(X, Y).objective_ for m in ("backwards", "grafting")]
         print(chains[0] - chains[1])
-        dice = gw.datasets.load_dice()
-        assert gw.datasets.DATASETS["dice"].load() is not dice
-        assert gw.MarkovNetwork(lam=0.05).fit(dice).model_.edges == [("red", "blue")]
     """))  # fmt: skip
     differences = [abs(float(line)) for line in out.split()]
     assert len(differences) == 6
@@ -178,12 +165,6 @@ def test_the_command_line_lists_each(folder):
     chains = run(folder, "-c", start.format(["crf", "--help"]))
     assert "backwards" in chains
     assert "leaning" in chains
-
-
-def test_the_command_line_learns_from_the_data_set(folder, tmp_path):
-    words = ["learn", "dice", "--lam", "0.05", "--out", str(tmp_path), "--holdout", "0"]
-    out = run(folder, "-c", f"import one_file; from graftwork.cli import main; main({words!r})")
-    assert "red - blue" in out
 
 
 def test_the_contracts_hold_each_to_account(folder):

@@ -14,8 +14,7 @@ from experiments.grafting_light.chain import CRITERIA, CURVE, FULL, GRAFTING, LI
 from experiments.grafting_light.made import made_corpus
 from graftwork.comparing.chains import compare_chains
 from graftwork.data.chains import Sequences, as_sequences
-from graftwork.datasets import load_conll2000
-from graftwork.datasets.conll2000 import LabelledSentences
+from graftwork.datasets import LabelledSentences, load_conll2000
 from graftwork.report.chunks import chunk_scores
 
 #: The criteria with F1 in place of the error rate.
