@@ -259,7 +259,7 @@ class MarkovNetwork(Estimator):
             If a column has a value of its own in most rows, as identifiers and free text have
             (of a Table, whoever read it was warned), or if rows are dropped.
         """
-        found = fit(self.spec(), X, sample_weight, check=True)
+        found = fit(self.spec(), X, sample_weight)
         self._keep(found, X)
         if found.interrupted:
             raise KeyboardInterrupt

@@ -7,7 +7,7 @@ then fitted both ways, and two tests in three decide (see ``testing/verdicts.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,24 +21,8 @@ from graftwork.testing.verdicts import Verdicts
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """How settling ended.
-
-    Attributes
-    ----------
-    tests : Evidence
-        Of the network then.
-    n_changes : int
-        Pairs that came or went on the way.
-    """
-
-    tests: Evidence
-    n_changes: int
-
-
-def settle(network: TestedNetwork, note: Callable[[], None]) -> Settled:
-    """Change a network until the tests of edges and those of absent pairs agree.
+def settle(network: TestedNetwork, note: Callable[[], None]) -> Evidence:
+    """Change a network until tests of edges and of absent pairs agree, and return the tests.
 
     Parameters
     ----------
@@ -47,8 +31,7 @@ def settle(network: TestedNetwork, note: Callable[[], None]) -> Settled:
     note : function
         Called before each round of tests.
     """
-    settling = _Settling(network)
-    return Settled(settling.run(note), settling.n_changes)
+    return _Settling(network).run(note)
 
 
 class _Settling:
@@ -56,7 +39,6 @@ class _Settling:
 
     def __init__(self, network: TestedNetwork) -> None:
         self._network, self._verdicts = network, Verdicts()
-        self.n_changes = 0
         self._other_way = OtherWay(network.refits, network.fitted)
         # Edges that left by their tests.
         self._left: set[tuple[int, ...]] = set()
@@ -112,13 +94,11 @@ class _Settling:
         failing, entering = self._doubted(evidence)
         leaving = apart(_without(failing, self._left))
         if len(leaving):
-            self.n_changes += len(leaving)
             self._left.update(map(tuple, leaving.tolist()))
             self._network.drop(evidence, np.flatnonzero(among(evidence.edges.pairs, leaving)))
             return True
         entering = apart(_without(entering, self._network.entered))
         if len(entering):
-            self.n_changes += len(entering)
             self._network.enter(entering)
         return len(entering) > 0
 
@@ -156,7 +136,6 @@ class _Settling:
 
     def _remember(self, evidence: Evidence, changing: list[Pair], entering: list[Pair]) -> None:
         """Keep which pairs come in by two tests in three, and which of those now fail."""
-        self.n_changes += len(changing)
         for place, pair in enumerate(_as_tuples(evidence.edges.pairs)):
             if pair in self._decided and pair in changing:
                 self._rivals[pair] = float(evidence.edge_log_q[place])

@@ -36,7 +36,7 @@ from graftwork.selection.path import (
 )
 from graftwork.selection.refit import Curved, bent
 from graftwork.selection.screening import STAGES_AFTER, begin_with_some_rows, make_short_list
-from graftwork.selection.settling import Settled, settle
+from graftwork.selection.settling import settle
 from graftwork.selection.shapes import count_rests, curved_pairs, examine_rests
 from graftwork.selection.tested_network import TestedNetwork
 from graftwork.selection.tested_refit import REFIT_ACCURACY, Refits
@@ -74,9 +74,6 @@ class StructureResult:
         How the edges were chosen.
     given : Solution or None
         The edges of the network of the sample that the rows were drawn from, fitted likewise.
-    unsettled : int
-        Pairs that came or went after the tests of all pairs together: many where variables carry
-        the same information, so that edges stand in for each other.
     """
 
     outcome: Outcome
@@ -86,7 +83,6 @@ class StructureResult:
     levels: Levels
     choice: LambdaChoice
     given: Solution | None = None
-    unsettled: int = 0
 
 
 def learn_structure(
@@ -192,9 +188,9 @@ class _Search:
         scores, resample = self._tester.problem.objective.sample.scores, self._tester.drawn_from
         if scores is not None and not scores.straight and resample is None:
             network, settled, rests = self._with_curves(network, settled)
-        tests = network.limit(settled.tests, walk.budget.max_edges)
+        tests = network.limit(settled, walk.budget.max_edges)
         tests = replace(tests, rests=rests, curved=self._bent_edges(tests))
-        self._found = _Found(network.fitted, tests, settled.n_changes)
+        self._found = _Found(network.fitted, tests)
         lam, potentials = self._short_list.certificate.lam, network.fitted.point.potentials
         if walk.problem_at(lam).objective is not self._refits.problem.objective:
             own = walk.refit(lam, potentials, self._refits.enough, curved=self._curved)
@@ -221,8 +217,8 @@ class _Search:
         return network
 
     def _with_curves(
-        self, network: TestedNetwork, settled: Settled
-    ) -> tuple[TestedNetwork, Settled, Findings]:
+        self, network: TestedNetwork, settled: Evidence
+    ) -> tuple[TestedNetwork, Evidence, Findings]:
         """Test what tables of ordered variables have beside their linear parts.
 
         Where it is there they are taken whole, where it is not there (any more) they are linear,
@@ -278,7 +274,6 @@ class _Search:
             levels,
             choice,
             self._given,
-            found.unsettled,
         )
 
     def _selection(self, outcome: Outcome, found: _Found, levels: Levels) -> EdgeSelection:
@@ -321,7 +316,6 @@ class _Found:
 
     refitted: Solution
     evidence: Evidence
-    unsettled: int
 
 
 def _path(walk: LambdaPath, chosen: Outcome) -> tuple[PathPoint, ...]:
