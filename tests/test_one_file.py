@@ -98,7 +98,7 @@ PARTS = {
 PLUGIN = """
     from graftwork.registry import CRITERIA, ENGINES, PENALTIES, RECIPES
     RECIPES.add("backwards", "backwards:backwards", chains=True)
-    CRITERIA.add("aic", "aic:Aic", goals=("prediction",))
+    CRITERIA.add("aic", "aic:Aic", goals=("prediction", "structure"))
     PENALTIES.add("leaning", "leaning:leaning")
     ENGINES.add("listing", "listing:Listing")
     """

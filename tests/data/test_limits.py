@@ -24,9 +24,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_split(tmp_path, monkeypat
     with pytest.raises(TooLargeError, match=r"line\.csv: a line has .* GRAFTWORK_LIMITS=2"):
         read_table(path)
     monkeypatch.setenv("GRAFTWORK_LIMITS", "2")
-    with pytest.raises(
-        TooLargeError, match=r"600,001 columns .* of 400,000.* GRAFTWORK_LIMITS=4"
-    ):
+    with pytest.raises(TooLargeError, match=r"600,001 columns .* of 400,000.* GRAFTWORK_LIMITS=4"):
         read_table(path)
 
 

@@ -47,10 +47,10 @@ from graftwork.data.values import key
 from graftwork.errors import DataError, ParameterError
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS, chain_recipe
-from graftwork.estimators.parts import whole_number
 from graftwork.grafting import Recipe
 from graftwork.grafting.trace import Observer
 from graftwork.models.chain import ChainModel
+from graftwork.parameters import whole_number
 from graftwork.recipes import RECIPES
 
 #: The default first.

@@ -19,9 +19,10 @@ from graftwork.data.chains import Sentence, split_labels
 from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after, opened
-from graftwork.datasets.checks import choice, generator, share, whole
+from graftwork.datasets.checks import generator
 from graftwork.errors import DataError, DataMissingError
 from graftwork.inference.layout import Ints
+from graftwork.parameters import known, number, whole_number
 
 #: The environment variable that says where data sets lie, None for what it says.
 VARIABLE = "GRAFTWORK_DATA"
@@ -172,16 +173,14 @@ def _digits(lines: list[str], allowed: str, first: int) -> Bytes:
     An empty cell is 9, where 9 is allowed.
     """
     rows = [line.split(",") for line in lines]
-    for number, row in enumerate(rows, first):
+    for place, row in enumerate(rows, first):
         if len(row) != len(rows[0]):
             raise DataError(
-                f"line {number} has {len(row)} cells, but line {first} has {len(rows[0])}."
+                f"line {place} has {len(row)} cells, but line {first} has {len(rows[0])}."
             )
         if not set(row) <= set(allowed) | {""} or ("" in row and "9" not in allowed):
-            place, cell = next((k, c) for k, c in enumerate(row, 1) if c not in set(allowed))
-            raise DataError(
-                f"line {number}, cell {place}: {cell[:20]!r} is not one of {allowed!r}."
-            )
+            k, cell = next((k, c) for k, c in enumerate(row, 1) if c not in set(allowed))
+            raise DataError(f"line {place}, cell {k}: {cell[:20]!r} is not one of {allowed!r}.")
     return np.array([[cell or "9" for cell in row] for row in rows]).astype(np.uint8)
 
 
@@ -291,7 +290,7 @@ def load_debd(name: str, folder: Folder = None) -> Parts:
     >>> parts.train
     Table: 16181 rows x 16 variables, 2 states each
     """
-    choice("name", name, DEBD_NAMES)
+    known("name", name, DEBD_NAMES)
     paths = [find("debd", folder, f"{name}.{part}.data.gz") for part in ("ts", "valid", "test")]
     rows = [read_binary_rows(path) for path in paths]
     for path, part in zip(paths, rows, strict=True):
@@ -371,8 +370,9 @@ def load_jester(
     >>> load_jester(complete=False).train.states[0]
     (1, 2, 3, 4, 5, '(missing)')
     """
-    least, bins = whole("least", least, 1, _JOKES), whole("bins", bins, 2, 100)
-    held_out, rng = share("held_out", held_out), generator(random_state)
+    least, bins = whole_number("least", least, 1, _JOKES), whole_number("bins", bins, 2, 100)
+    held_out = number("held_out", held_out, 0.0, above=True, below=1.0)
+    rng = generator(random_state)
     path = find("jester", folder, "jester1_ratings_int16.npz")
     (ratings,) = _arrays(path, {"ratings_x100": ((None, _JOKES), _LOWEST, _NOT_RATED)})
     rated = ratings != _NOT_RATED
@@ -448,10 +448,11 @@ def load_yummly(
     >>> parts.train.names[:3]
     ('salt', 'onions', 'olive oil')
     """
-    least = whole("least", least, 1)
-    held_out, rng = share("held_out", held_out), generator(random_state)
+    least = whole_number("least", least, 1)
+    held_out = number("held_out", held_out, 0.0, above=True, below=1.0)
+    rng = generator(random_state)
     if recipes is not None:
-        recipes = whole("recipes", recipes, 2)
+        recipes = whole_number("recipes", recipes, 2)
     path = find("yummly", folder, "train.tsv.gz")
     with named_after(path):
         header, *rows = (line.split("\t") for line in _lines(path))
@@ -459,9 +460,9 @@ def load_yummly(
             raise DataError(
                 f"the first line is {header}; id, cuisine and ingredients are needed between tabs."
             )
-        for number, row in enumerate(rows, 2):
+        for place, row in enumerate(rows, 2):
             if len(row) != 3 or not all(row):
-                raise DataError(f"line {number} lacks one of id, cuisine and ingredients.")
+                raise DataError(f"line {place} lacks one of id, cuisine and ingredients.")
         if len(rows) < max(2, recipes or 0):
             raise DataError(f"recipes is {recipes}, but there are {len(rows)} (two are the least).")
         lists = [list(dict.fromkeys(row[2].split("|"))) for row in rows]
@@ -678,10 +679,10 @@ def load_mnist(
     """
     listed = range(10) if digits is None else digits
     listed = listed if isinstance(listed, Iterable) else [listed]
-    wanted = sorted({whole("digits", digit, 0, 9) for digit in listed})
+    wanted = sorted({whole_number("digits", digit, 0, 9) for digit in listed})
     if not wanted:
         raise DataError("digits is empty; use a digit, a list of digits, or None.")
-    if whole("size", size, 2, 14) not in (14, 7, 2):
+    if whole_number("size", size, 2, 14) not in (14, 7, 2):
         raise DataError(f"size is {size!r}; use 14, 7 or 2, which part 14 pixels evenly.")
     path = find("mnist", folder, "mnist14x14_binary.npz")
     found = []
@@ -696,7 +697,7 @@ def load_mnist(
         if not kept.size:
             raise DataError(f"{path.name}: no image in {part!r} shows one of {wanted}.")
         if most is not None:
-            kept = kept[: whole(f"n_{part}", most, 1, kept.size)]
+            kept = kept[: whole_number(f"n_{part}", most, 1, kept.size)]
         bits = np.unpackbits(packed[kept].astype(np.uint8), axis=1, count=196)
         blocks = bits.reshape(-1, size, 14 // size, size, 14 // size).mean(axis=(2, 4))
         found += [pixel_table((blocks >= 0.5).astype(np.uint8)), kind[kept]]
@@ -748,7 +749,7 @@ class Letters:
         """
         if letter is None:
             return pixel_table(self.images)
-        choice("letter", letter, np.unique(self.labels).tolist())
+        known("letter", letter, np.unique(self.labels).tolist())
         return pixel_table(self.images[self.labels == letter])
 
 
@@ -904,7 +905,7 @@ def load_hapmap(
     >>> load_hapmap(which="chr10", n=3, binary=True).table.states
     ((0, 1, '(missing)'), (0, 1, '(missing)'), (0, 1, '(missing)'))
     """
-    name, places, front = _PANELS[choice("which", which, tuple(_PANELS))]
+    name, places, front = _PANELS[known("which", which, tuple(_PANELS))]
     path = find("hapmap", folder, name)
     places_file = None if places is None else find("hapmap", folder, places)
     with named_after(path):
@@ -921,7 +922,7 @@ def load_hapmap(
         codes = _digits([row[-1] for row in rows], "0129", 2)
         if "case" in front and not {row[2] for row in rows} <= {"0", "1"}:
             raise DataError("the column case holds something else than 0 and 1.")
-    count = len(names) if n is None else whole("n", n, 1, len(names))
+    count = len(names) if n is None else whole_number("n", n, 1, len(names))
     positions = None if places_file is None else _positions(places_file, names)[:count]
     codes, there = codes[:, :count].astype(np.int64), codes[:, :count] != 9
     if binary:

@@ -35,7 +35,6 @@ from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import MissingCells, read_rows_to_draw
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.predictability import Predictability, cross_validate, predict_rows
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
@@ -63,6 +62,7 @@ from graftwork.parameters import (
     Shape,
     check_jobs,
     reference,
+    whole_number,
 )
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import Evidence

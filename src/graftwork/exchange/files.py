@@ -60,7 +60,8 @@ def load(path: PathLike, format: str | None = None) -> PairwiseMRF | ChainModel:
             f"{os.fspath(path)!r}: {name} files are written, but not read as networks; load the "
             "model file (.gw) it was made from."
         )
-    return reader(file)
+    found: Model = reader(file)
+    return found
 
 
 def load_network(path: PathLike, format: str | None = None) -> PairwiseMRF:
