@@ -121,6 +121,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks experiments requirements
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python benchmarks/house.py
 
 format: $(STAMP)
 	$(BIN)/ruff format src tests benchmarks experiments
@@ -161,9 +162,9 @@ coverage: $(STAMP)
 	PYTHONPATH=out/coverage $(BIN)/python -m coverage run --branch --data-file=out/coverage/data --source=src/graftwork$(if $(ROOM),/$(ROOM)) --omit="*/kernels/*" -m pytest -m "not slow" --ignore=tests/test_commands.py tests$(if $(ROOM),/$(ROOM))
 	PYTHONPATH=out/coverage $(BIN)/python -m coverage report --data-file=out/coverage/data
 
-# The size and shape of the code; AGAINST=CHECKOUT puts another one beside it.
+# How much there is to learn in the code (docs/house.csv); REASON="..." says why a number rose.
 house: $(STAMP)
-	$(BIN)/python benchmarks/house.py $(if $(AGAINST),--against "$(AGAINST)")
+	@$(BIN)/python benchmarks/house.py $(if $(REASON),--reason "$(REASON)")
 
 # A paper's experiments, or a list of the papers; the same command continues a stopped run.
 reproduce: $(STAMP)
