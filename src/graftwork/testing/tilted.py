@@ -332,7 +332,8 @@ class _States:
         if group.max(initial=0) >= FEW_GROUPS:
             start, states = int(sample.cards[:i].sum()), int(sample.cards[i])
             margins = np.asarray(sample.counts.margins, dtype=np.float64)[start : start + states]
-            group = pool(np.bincount(group, margins), FEW_GROUPS)[group]
+            counts: Floats = np.bincount(group, margins)
+            group = pool(counts, FEW_GROUPS)[group]
             basis = basis_of(np.arange(int(group.max()) + 1))
             return _States(group, basis, basis.shape[1])
         _, first = np.unique(group, return_index=True)
