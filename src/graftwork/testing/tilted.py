@@ -332,7 +332,7 @@ class _States:
         if group.max(initial=0) >= FEW_GROUPS:
             start, states = int(sample.cards[:i].sum()), int(sample.cards[i])
             margins = np.asarray(sample.counts.margins, dtype=np.float64)[start : start + states]
-            counts: Floats = np.bincount(group, margins)
+            counts = np.bincount(group, margins).astype(np.float64)
             group = pool(counts, FEW_GROUPS)[group]
             basis = basis_of(np.arange(int(group.max()) + 1))
             return _States(group, basis, basis.shape[1])
