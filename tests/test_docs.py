@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from made_sets import write_sets
 
 import graftwork as gw
 from graftwork import datasets
-from graftwork.estimators import bootstrap
+
+from doors.estimators import bootstrap
+from support.made_sets import write_sets
 
 ROOT = Path(__file__).parents[1]
 EVERY_PAGE = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

@@ -8,19 +8,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import tampering
 
 from graftwork.cli import main
-from graftwork.cli.groups import read_groups
-from graftwork.cli.truth import read_truth
 from graftwork.errors import ModelFileError
 from graftwork.exchange import export, load
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network, write_edges
-from graftwork.report.edges import edge_table
-from graftwork.report.scores import HeldOut
-from graftwork.report.trace import write_records
 from graftwork.text import guarded, harmless, unguarded
+
+from doors.cli import read_groups, read_truth
+from doors.report import HeldOut, edge_table, write_records
+from support import tampering
 
 HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07",

@@ -21,10 +21,11 @@ from bench.planted import Planted, score_edges
 from bench.problems import PROBLEMS
 from bench.races import ALL, BEST, close, grows
 from bench.runs import Entry, Problem, Run, Source
-from made_sets import write_sets
 
 from graftwork import DataMissingError
 from graftwork.datasets import DEBD_NAMES
+
+from support.made_sets import write_sets
 
 
 def planted(entries, score=score_edges):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.report.edges import EdgeTest
-from graftwork.report.explorer.page import write_page
-from graftwork.report.explorer.views import network_view
+
+from doors.report import EdgeTest, network_view, write_page
 
 pytestmark = pytest.mark.browser
 

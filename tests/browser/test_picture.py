@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.report.explorer.packing import packed
-from graftwork.report.explorer.page import write_page
-from graftwork.report.explorer.views import network_view
+
+from doors.report import network_view, packed, write_page
 
 pytestmark = pytest.mark.browser
 

@@ -53,9 +53,7 @@ def test_a_bootstrap_shows_how_often_edges_come_back(page, boot, tmp_path):
 
 
 def test_a_bootstrap_without_its_network_answers_nothing(page, boot, tmp_path):
-    from graftwork.report.bootstrap import bootstrap_dict
-    from graftwork.report.explorer.bootstraps import bootstrap_view
-    from graftwork.report.explorer.page import write_page
+    from doors.report import bootstrap_dict, bootstrap_view, write_page
 
     shown = bootstrap_view(bootstrap_dict(boot), boot.names, None, "Bootstrap")
     page.open(write_page(tmp_path / "boot.html", shown), "v=0")

@@ -5,8 +5,9 @@ import pytest
 
 import graftwork as gw
 from graftwork.errors import ConvergenceWarning, DataError
-from graftwork.inference.sampling import log_weights
-from graftwork.report.explorer.networks import network_model, state_texts
+
+from doors.inference import log_weights
+from doors.report import network_model, state_texts
 
 pytestmark = pytest.mark.browser
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from chain_brute import Enumerated, everything, random_chains
 
 from graftwork.grafting import Budget, Problem, graft
-from graftwork.grafting.chains import ChainFamily
-from graftwork.inference.chains import FeatureLayout, FeatureWeights
-from graftwork.objectives.chains.likelihood import ChainLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.full import full
-from graftwork.recipes.gain import gain
-from graftwork.recipes.gauss_seidel import gauss_seidel
-from graftwork.recipes.grafting import grafting
-from graftwork.recipes.grafting_light import grafting_light
+
+from doors.grafting import ChainFamily
+from doors.inference import FeatureLayout, FeatureWeights
+from doors.objectives import ChainLikelihood
+from doors.recipes import full, gain, gauss_seidel, grafting, grafting_light
+from support.chain_brute import Enumerated, everything, random_chains
 
 RECIPES = {
     "grafting-light": grafting_light(1),

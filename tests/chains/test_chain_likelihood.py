@@ -6,28 +6,30 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from chain_brute import Enumerated, everything, matrix, random_chains
 from scipy.optimize import minimize_scalar
 
 from graftwork.data import as_sequences
 from graftwork.errors import TooLargeError
 from graftwork.grafting import Problem
-from graftwork.grafting.chains import ChainFamily
-from graftwork.inference.chains import ChainShape, FeatureLayout, FeatureWeights
-from graftwork.kernels.chains.logs import NEVER, fill_states, pass_in_logs
-from graftwork.models.chain import ChainModel
-from graftwork.objectives.chains import likelihood
-from graftwork.objectives.chains.data import ChainData, Occurrences
-from graftwork.objectives.chains.features import find_features
-from graftwork.objectives.chains.gains import feature_gains
-from graftwork.objectives.chains.likelihood import (
+from graftwork.penalties import L1
+
+from doors.grafting import ChainFamily
+from doors.inference import ChainShape, FeatureLayout, FeatureWeights
+from doors.kernels import NEVER, fill_states, pass_in_logs
+from doors.models import ChainModel
+from doors.objectives import (
     LITTLE,
     POWER,
+    ChainData,
     ChainLikelihood,
+    Occurrences,
     Rows,
     cut_chains,
+    feature_gains,
+    find_features,
+    likelihood,
 )
-from graftwork.penalties import L1
+from support.chain_brute import Enumerated, everything, matrix, random_chains
 
 SETTINGS = [(order, n) for order in (1, 2) for n in (1, 2, 3, 5)]
 

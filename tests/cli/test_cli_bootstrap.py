@@ -4,9 +4,7 @@ import signal
 
 import pytest
 
-from graftwork.cli.bootstrap import Countdown
-from graftwork.cli.interrupts import Interrupts
-from graftwork.cli.progress import Bar, Lines
+from doors.cli import Bar, Countdown, Interrupts, Lines
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 FILES = {
@@ -97,7 +95,7 @@ def test_ctrl_c_reaches_workers(start, chain_csv, tmp_path):
     while "left" not in (line := process.stderr.readline()):
         assert process.poll() is None, line
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     stored = json.loads((tmp_path / "bootstrap" / "bootstrap.json").read_text())
     assert 0 < stored["resamples"] < stored["resamples_asked"]

@@ -7,10 +7,11 @@ import csv
 import numpy as np
 import pytest
 
-from graftwork.cli.measure import hold_out
 from graftwork.data import read_table
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import load
+
+from doors.cli import hold_out
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from graftwork.cli.bootstrap import Countdown
+from doors.cli import Countdown
 
 FILES = {
     "differences.csv", "groups.csv", "groups.txt", "groups.json", "groups.png", "model-1.gw",

@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 
-from graftwork.cli import measure
 from graftwork.data import Table, read_table
 from graftwork.errors import DataError, DataWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import load, read_info
+
+from doors.cli import measure
 
 FAST = ["--lam", "0.05", "--jobs", "1"]
 
@@ -65,7 +66,9 @@ def test_rows_may_come_through_a_pipe(start, graftwork, chain_csv, tmp_path, wor
         process = start(command, *first, name, *more, cwd=tmp_path, stdin=subprocess.PIPE)
         if name == "pipe":
             (tmp_path / "pipe").write_text(chain_csv.read_text())
-        said, err = process.communicate("" if name == "pipe" else chain_csv.read_text(), timeout=60)
+        said, err = process.communicate(
+            "" if name == "pipe" else chain_csv.read_text(), timeout=120
+        )
         assert process.returncode == 0, err
         assert "300" in said + err
 
@@ -134,14 +137,13 @@ def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
         (["--penalize-unary", "--unary-lam", "0.3"], {"penalty_options": {"unary": 0.3}}),
         (["--anneal", "3"], {"method_options": {"anneal": 3}}),
         (["--tie", "3"], {"tie": 3}),
-        (["--method", "best-choice:tie=2"], {"tie": 2}),
         (["--loss", "likelihood", "--inference", "trw"], {"inference": "trw"}),
         (
             ["--loss", "likelihood", "--inference", "bp:rule=product"],
             {"inference": "bp:rule=product"},
         ),
         (["--penalty", "l2"], {"penalty": "l2"}),
-        (["--method", "best-choice:alpha=1:max-edges=1"], {"max_edges": 1}),
+        (["--method", "best-choice:alpha=1", "--edges", "1"], {"max_edges": 1}),
     ],
 )
 def test_options_are_the_estimators_arguments(graftwork, chain_csv, tmp_path, options, expected):
@@ -382,7 +384,6 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
         (["{csv}", "--anneal", "few"], "'--anneal'"),
         (["{csv}", "--tie", "0"], "'--tie'"),
         (["{csv}", "--tie", "2.5"], "'--tie'"),
-        (["{csv}", "--method", "best-choice:tie=many"], "--tie must be a whole number"),
         (["{csv}", "--jobs", "0"], "--jobs must be"),
         (["{csv}", "--holdout", "2"], "'--holdout'"),
         (["{csv}", "--tol", "0"], "--tol must be"),

@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graftwork.data import align, as_table, read_table
-from graftwork.data.bins import cuts_of, labels, quantile_cuts
 from graftwork.errors import DataError, DataWarning, ParameterError
+
+from doors.data import cuts_of, labels, quantile_cuts
 
 
 def column(values, bins, **options):

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import all_pairs
 
-from graftwork.data import counting
-from graftwork.data.counts import PairCounts, SlotIndex, table_offsets
-from graftwork.kernels import counts as kernel
+from doors.data import PairCounts, SlotIndex, counting, table_offsets
+from doors.kernels import counts as kernel
+from support.problems import all_pairs
 
 
 def plain_tables(codes, cards, pairs, weights=None):

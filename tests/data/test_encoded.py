@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
+
+from doors.data import prepare
+from doors.objectives import independent_potentials
+from support.problems import all_pairs, random_table
 
 
 def test_states_that_never_occur_are_left_out_and_remembered():

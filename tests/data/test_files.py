@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graftwork.data import as_table, read_table
-from graftwork.data.text import guess_separator, has_header, typed
 from graftwork.errors import DataError, DataWarning
+
+from doors.data import guess_separator, has_header, typed
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import pytest
 
 import graftwork as gw
 from graftwork.cli import main
-from graftwork.data.foreign import labelled
 from graftwork.errors import DataError
+
+from doors.data import labelled
 
 
 @pytest.fixture

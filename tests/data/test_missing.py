@@ -7,10 +7,16 @@ import pyarrow as pa
 import pytest
 
 from graftwork.data import Table, align, as_table, read_table
-from graftwork.data.counts import PairCounts
-from graftwork.data.encoded import prepare
-from graftwork.data.missing import MISSING_STATE, complete_rows, missing_cells, missing_last
 from graftwork.errors import DataError
+
+from doors.data import (
+    MISSING_STATE,
+    PairCounts,
+    complete_rows,
+    missing_cells,
+    missing_last,
+    prepare,
+)
 
 GONE = MISSING_STATE
 CONTAINERS = {

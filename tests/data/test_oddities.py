@@ -12,8 +12,11 @@ import pytest
 import graftwork as gw
 from graftwork.cli import main
 from graftwork.data import Table
-from graftwork.data.missing import MISSING_STATE
-from graftwork.data.oddities import (
+from graftwork.errors import DataError
+
+from doors.data import (
+    MISSING_STATE,
+    Ordered,
     answer_columns,
     column_remarks,
     items,
@@ -23,9 +26,7 @@ from graftwork.data.oddities import (
     order_remarks,
     text_number_columns,
 )
-from graftwork.data.scores import Ordered
-from graftwork.errors import DataError
-from graftwork.report.data_notes import data_notes
+from doors.report import data_notes
 
 FOLDER = Path(os.environ.get("GRAFTWORK_DATA", Path(__file__).parents[3] / "shared" / "data"))
 RNG = np.random.default_rng(0)

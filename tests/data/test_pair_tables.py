@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from tampering import huge_npy, members_of, npy, rewrite
 
 import graftwork as gw
-from graftwork.contingency import pair_tables
-from graftwork.data.missing import MISSING_STATE
 from graftwork.errors import DataError, ModelFileError, TooLargeError
-from graftwork.selection.levels import find_levels
+
+from doors.contingency import pair_tables
+from doors.data import MISSING_STATE
+from doors.selection import find_levels
+from support.tampering import huge_npy, members_of, npy, rewrite
 
 CELLS = st.sampled_from(["a", "b", "c", "d"])
 
@@ -518,11 +519,12 @@ def test_screening_without_pairs_is_empty():
 
 
 def test_lambda_levels_are_those_of_the_rows():
-    from graftwork.data.encoded import prepare
     from graftwork.grafting import NetworkFamily, Problem
     from graftwork.inference import make_engine
     from graftwork.objectives import Likelihood
     from graftwork.penalties import L1, GroupL1
+
+    from doors.data import prepare
 
     table = made()
     sample = prepare(table)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graftwork.data import Template
-from graftwork.data.chains import NAMED
-from graftwork.data.chains.template_lines import FUNCTIONS, shape
 from graftwork.errors import DataError
+
+from doors.data import FUNCTIONS, NAMED, shape
 
 SENTENCES = [
     [("The", "DT"), ("man", "NN"), ("sleeps", "VBZ"), (".", ".")],

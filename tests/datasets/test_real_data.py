@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems import FOLDER, standard_split
 
 from graftwork import ChainCRF, label_scores
-from graftwork.data.missing import missing_cells
 from graftwork.datasets import (
     load_conll2000,
     load_debd,
@@ -17,6 +15,9 @@ from graftwork.datasets import (
     load_ocr_letters,
     load_yummly,
 )
+
+from doors.data import missing_cells
+from support.problems import FOLDER, standard_split
 
 SIZES = {
     "nltcs": (16, 16181, 2157, 3236, 0.332, 0),

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.datasets.networks import bernoulli_network, scale_free_network
 from graftwork.errors import DataError
-from graftwork.inference.device import drawing
-from graftwork.inference.device.colours import colour_classes
-from graftwork.inference.layout import Layout, Potentials
 from graftwork.models import PairwiseMRF
+
+from doors.datasets import bernoulli_network, scale_free_network
+from doors.inference import Layout, Potentials, colour_classes, drawing
 
 try:
     import torch

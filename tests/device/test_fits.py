@@ -10,8 +10,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-gpu has it")
 
 import graftwork as gw
-from graftwork.device.memory import within_memory
 from graftwork.errors import GraftworkError, ParameterError
+
+from doors.device import within_memory
 
 
 @pytest.fixture

@@ -5,13 +5,11 @@ import os
 import numpy as np
 import pytest
 
-from graftwork.datasets.networks import bernoulli_network, planted_chain
 from graftwork.errors import ConvergenceWarning, DataError
-from graftwork.inference.device import propagation
-from graftwork.inference.evidence import observe, restore
-from graftwork.inference.layout import Layout
-from graftwork.inference.loopy import LoopyBP
 from graftwork.models import PairwiseMRF
+
+from doors.datasets import bernoulli_network, planted_chain
+from doors.inference import Layout, LoopyBP, observe, propagation, restore
 
 try:
     import torch

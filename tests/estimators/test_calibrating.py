@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.estimators import calibrating
-from graftwork.estimators.fit import fit
-from graftwork.estimators.spec import FitSpec
+
+from doors.estimators import FitSpec, calibrating, fit
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ def test_margins_are_those_of_the_rows(symptoms, learned):
 
 
 def test_weights_are_those_of_the_refit(symptoms, learned):
-    plain = fit(FitSpec.of({"n_jobs": 1}), symptoms, check=True, calibrated=False)
+    plain = fit(FitSpec.of({"n_jobs": 1}), symptoms, calibrated=False)
     assert plain.model.observed is None
     layout = plain.model.potentials.layout
     n = layout.n_unary

@@ -12,13 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import graftwork as gw
 from graftwork.errors import DataError, ParameterError
-from graftwork.estimators.centrality import (
-    centrality_records,
-    communities_of,
-    quick_paths,
-)
-from graftwork.models.gaps import Gaps
-from graftwork.models.graphs import MEASURES, bridge_centralities, centralities
+
+from doors.estimators import centrality_records, communities_of, quick_paths
+from doors.models import MEASURES, Gaps, bridge_centralities, centralities
 
 ALIKE, UNLIKE = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
 

@@ -22,12 +22,12 @@ from sklearn.preprocessing import FunctionTransformer
 
 from graftwork import ChainCRF, label_scores, load
 from graftwork.errors import DataError, ParameterError
-from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.lines import Lines
-from graftwork.grafting.trace import Silence
 from graftwork.models import read_info
 from graftwork.recipes import RECIPES
-from graftwork.recipes.grafting import grafting
+
+from doors.estimators import METHODS, Lines
+from doors.grafting import Silence
+from doors.recipes import grafting
 
 LAM = 0.02
 
@@ -710,7 +710,7 @@ WRONG = [
     ({"method": None}, "method=None is not known"),
     ({"method_options": 3}, "method_options must be a dict"),
     ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
-    ({"method_options": {"steps": 0}}, "steps must be at least 1"),
+    ({"method_options": {"steps": 0}}, "steps must be a whole number of at least 1"),
     ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
     ({"method": "full", "select": 2}, "leave out select=2"),
     ({"penalty": "L1"}, "penalty='L1' is not known"),

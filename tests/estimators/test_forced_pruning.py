@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import random_table
 from sklearn.base import clone
 
 import graftwork as gw
 from graftwork.parameters import gather
+
+from support.problems import random_table
 
 TABLE = random_table(3, n=7, rows=250, most=3)
 
@@ -130,7 +131,6 @@ def test_unicode_names_and_states_stay():
         ({"method_options": {"swap": 3}}, "exchange"),
         ({"max_edges": -1}, "max_edges"),
         ({"max_edges": 2.5}, "max_edges"),
-        ({"arrivals": [["v0"]]}, "arrive later"),
         ({"anneal": 3}, "starts with"),
     ],
 )

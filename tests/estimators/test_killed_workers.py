@@ -6,9 +6,15 @@ import threading
 
 import numpy as np
 import pytest
-from networks_in_parts import assert_same_network, in_memory, network_of, scan_of, write_files
 
-from graftwork.data.engines.dask import DaskEngine
+from doors.data import DaskEngine
+from support.networks_in_parts import (
+    assert_same_network,
+    in_memory,
+    network_of,
+    scan_of,
+    write_files,
+)
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: graftwork[dask]")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -6,16 +6,16 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from problems import random_table
 from sklearn.base import clone
 
 from graftwork import MarkovNetwork, PriorKnowledge
 from graftwork.data import Table
 from graftwork.errors import ConvergenceWarning, DataWarning, ParameterError, TooLargeError
-from graftwork.estimators import named_pairs
-from graftwork.estimators.knowledge import read_weights
 from graftwork.parameters import gather
 from graftwork.recipes import RECIPES
+
+from doors.estimators import named_pairs, read_weights
+from support.problems import random_table
 
 NAMES = tuple(f"v{i}" for i in range(6))
 TABLE = random_table(21, n=6, rows=200, most=3)

@@ -6,24 +6,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from problems import dense_available, dense_solution, random_table, with_holes
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
 from graftwork.errors import DataError, DataWarning, ParameterError
-from graftwork.estimators import fit as fitting
-from graftwork.estimators import imputing
-from graftwork.estimators.fit import fit_rows
-from graftwork.estimators.imputing import Drawn
-from graftwork.estimators.learned_from import LearnedFrom
-from graftwork.estimators.missing import read_rows
-from graftwork.estimators.spec import FitSpec
-from graftwork.grafting.chow_liu import chow_liu_edges, pair_information
-from graftwork.grafting.trace import Silence
-from graftwork.inference.incomplete import impute
 from graftwork.objectives import PseudoLikelihood
+
+from doors.data import prepare
+from doors.estimators import Drawn, FitSpec, LearnedFrom, fit_rows, fitting, imputing, read_rows
+from doors.grafting import Silence, chow_liu_edges, pair_information
+from doors.inference import impute
+from support.problems import dense_available, dense_solution, random_table, with_holes
 
 
 def chain(rows=400, share=0.05, seed=0):

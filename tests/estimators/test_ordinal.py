@@ -8,7 +8,8 @@ import graftwork as gw
 from graftwork.cli import main
 from graftwork.data import as_table
 from graftwork.errors import DataWarning, ParameterError
-from graftwork.estimators.ordering import ordered_table
+
+from doors.estimators import ordered_table
 
 
 def items(n=5, rows=400, seed=0, theta=0.5):

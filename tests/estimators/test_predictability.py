@@ -9,9 +9,9 @@ import pytest
 
 import graftwork as gw
 from graftwork.errors import DataError, ParameterError
-from graftwork.estimators.predictability import predict_each
-from graftwork.estimators.resampling import seeds_for
-from graftwork.selection.folds import deal
+
+from doors.estimators import predict_each, seeds_for
+from doors.selection import deal
 
 MEASURES = ("accuracy", "normalised_accuracy", "explained_deviance")
 

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from problems import random_table
 
 import graftwork as gw
 from graftwork.errors import ParameterError
+
+from support.problems import random_table
 
 TABLE = random_table(3, n=4, rows=300, most=3)
 ASKING = ("l1-markov-paper", "grafting-light-paper")

@@ -9,7 +9,10 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 import pytest
-from networks_in_parts import (
+
+from graftwork.errors import DataError
+
+from support.networks_in_parts import (
     PROBLEMS,
     QUICK,
     assert_same_network,
@@ -19,8 +22,6 @@ from networks_in_parts import (
     scan_of,
     write_files,
 )
-
-from graftwork.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::graftwork.errors.DataWarning")
 known = lru_cache(maxsize=None)(in_memory)

@@ -132,7 +132,7 @@ def test_every_truncation_is_refused(tmp_path):
     st.lists(st.tuples(st.integers(0, len(MODEL) - 1), st.integers(0, 255)), min_size=1, max_size=4)
 )
 def test_tampered_models_are_read_or_refused(changes):
-    from graftwork.exchange.formats.crfsuite import parse
+    from doors.exchange import parse
 
     data = bytearray(MODEL)
     for place, value in changes:

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_networks import (
+
+import graftwork as gw
+from graftwork.errors import DataError, ModelFileError
+
+from doors.exchange import Factor, network_of, split
+from support.made_networks import (
     LONELY,
     NETWORKS,
     enumerate_factors,
@@ -20,10 +25,6 @@ from made_networks import (
     read_uai_plainly,
     with_zeros,
 )
-
-import graftwork as gw
-from graftwork.errors import DataError, ModelFileError
-from graftwork.exchange.factors import Factor, network_of, split
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = {

@@ -7,13 +7,14 @@ import re
 
 import numpy as np
 import pytest
-from made_networks import NETWORKS, with_zeros
 
 import graftwork as gw
 from graftwork.errors import DataError, ModelFileError, TooLargeError
 from graftwork.exchange import FORMATS
-from graftwork.exchange.format import Exported
 from graftwork.models import ChainModel
+
+from doors.exchange import Exported
+from support.made_networks import NETWORKS, with_zeros
 
 
 def chain():
@@ -27,7 +28,7 @@ def test_traits_are_true(name):
     assert (made.read is not None) == (entry.traits.get("reads") in ("network", "chain", "both"))
     assert (made.write is not None) == (entry.traits.get("writes") in ("network", "chain", "both"))
     assert all(suffix.startswith(".") for suffix in entry.traits["suffixes"])
-    assert entry.help.startswith("Return ")
+    assert entry.help.endswith(".")
 
 
 def test_suffixes_are_of_one_format():

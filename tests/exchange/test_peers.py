@@ -15,12 +15,13 @@ import sys
 
 import numpy as np
 import pytest
-from made_networks import NETWORKS, enumerate_model, with_zeros
 
 from graftwork import exchange
 from graftwork.errors import DataError
-from graftwork.exchange.formats.uai import without_constants
 from graftwork.models import PairwiseMRF
+
+from doors.exchange import without_constants
+from support.made_networks import NETWORKS, enumerate_model, with_zeros
 
 PEERS = ("pgmpy", "pyagrum", "pygms", "pytoulbar2", "evcouplings")
 TOULBAR2 = os.environ.get("TOULBAR2") or shutil.which("toulbar2")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_networks import NETWORKS, enumerate_model
 
 import graftwork as gw
 from graftwork.errors import DataError, ModelFileError
@@ -16,6 +15,8 @@ from graftwork.exchange import (
     write_marginals,
     write_partition,
 )
+
+from support.made_networks import NETWORKS, enumerate_model
 
 MODEL = gw.PairwiseMRF({"a": ["no", "yes"], "b": [1, 2, 3], "c": [True], "d": [0, 1]})
 

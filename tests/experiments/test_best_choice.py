@@ -8,8 +8,9 @@ from experiments.best_choice.plans import SCALES, steps
 from experiments.best_choice.recorded import RECORDED, shares_of
 from experiments.best_choice.runs import COUNTERS, Plan, Source, arguments, read_rows, run
 from experiments.engine import Context
-from graftwork.estimators.presets import preset
-from graftwork.grafting.trace import Silence
+
+from doors.estimators import preset
+from doors.grafting import Silence
 
 METHODS = ("alpha 0", "alpha 0.5", "alpha 1", "first hit", "exhaustive")
 COLUMNS = ("round", "seconds", "evaluations", "blocks_scored", "tables_counted", "edges",
@@ -511,7 +512,7 @@ def test_any_step_may_be_missing():
 
 
 def test_figures_are_drawn():
-    from graftwork.report.figures import new_figure
+    from doors.report import new_figure
 
     drawn = report(everything()).figures
     assert [figure.name for figure in drawn] == [

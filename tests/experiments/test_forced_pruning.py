@@ -19,7 +19,8 @@ from experiments.forced_pruning.claims import (
     Cell,
     judge_cell,
 )
-from graftwork.report.figures import new_figure
+
+from doors.report import new_figure
 
 
 def run(nll):

@@ -26,7 +26,8 @@ from experiments.grafting_light.letters_claims import PRINTED
 from experiments.grafting_light.made import made_corpus, made_letters
 from experiments.grafting_light.pairs import correlation
 from graftwork.errors import DataMissingError
-from graftwork.estimators.presets import preset
+
+from doors.estimators import preset
 
 ABOUT = {
     "study": "grafting-light", "size": "quick", "seed": 0, "graftwork": "0", "steps": {},

@@ -18,8 +18,9 @@ from experiments.l1_markov.differences import apart, difference, paired, slope
 from experiments.l1_markov.made import made_digits, made_genotypes
 from experiments.l1_markov.penalties import by_penalty, cmll_of, compare_penalties, random_parts
 from graftwork.errors import DataMissingError
-from graftwork.estimators.presets import preset
-from graftwork.report.figures import new_figure
+
+from doors.estimators import preset
+from doors.report import new_figure
 
 NETWORKS = range(4)
 

@@ -16,7 +16,8 @@ from experiments.priority import (
 from experiments.priority.ablation import VARIANTS, Trials, ablate
 from experiments.priority.claims import PRINTED, report
 from graftwork.recipes import RECIPES
-from graftwork.report.figures import new_figure
+
+from doors.report import new_figure
 
 CONTEXT = Context("quick", n_jobs=1)
 

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_networks import random_network
-from tampering import members_of, rewrite
 
 import graftwork as gw
 from fuzz.cases import MOST_SAID, OBEYED, Case, Target, require
 from graftwork.cli import main
 from graftwork.data import Template, read_table
-from graftwork.data.chains import conll_lines, read_conll
 from graftwork.errors import GraftworkError
 from graftwork.exchange import load, read_evidence, read_info
 from graftwork.models import ChainModel, PairwiseMRF
+
+from doors.data import conll_lines, read_conll
+from support.made_networks import random_network
+from support.tampering import members_of, rewrite
 
 GOLDEN = Path(__file__).parents[1] / "exchange" / "golden"
 #: What an attacker, or an accident, puts in place of a value.

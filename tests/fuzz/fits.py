@@ -14,7 +14,8 @@ import graftwork as gw
 from fuzz.cases import Case, Target, require
 from fuzz.files import check_answers
 from graftwork.exchange import load
-from graftwork.report.edges import edges_of
+
+from doors.report import edges_of
 
 _NAMES = ("a", "b\x1b[2J", "$\\frac{1}{", "<b>", "=1+1", "two\nlines", "\u202ex", "l" * 2000)
 _METHODS = ("auto", "best-choice", "edge-grafting", "working-set", "grafting-light", "chow-liu")

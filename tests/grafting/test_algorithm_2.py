@@ -9,19 +9,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from problems import random_table
 from scipy.optimize import minimize
 
-from graftwork.data.encoded import prepare
 from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Budget, Problem, graft
-from graftwork.grafting import exchange_rules as rules
-from graftwork.grafting.trace import Silence
-from graftwork.grafting.tying import tie
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.recipes.forced_pruning import forced_pruning
+
+from doors.data import prepare
+from doors.grafting import Silence, tie
+from doors.grafting import exchange_rules as rules
+from doors.recipes import forced_pruning
+from support.problems import random_table
 
 L2, VALUES, ROUNDS = 1e-3, 5, 3
 

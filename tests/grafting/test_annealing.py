@@ -6,10 +6,8 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_pseudo, random_table
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
 from graftwork.grafting import Budget, Problem, graft
 from graftwork.inference import JunctionTree, Layout
@@ -18,6 +16,9 @@ from graftwork.parameters import gather
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
 from graftwork.solvers import OrthantWise
+
+from doors.data import prepare
+from support.problems import all_pairs, dense_pseudo, random_table
 
 PENALTIES = {
     "l1": L1(0.02, 0.02),

@@ -3,14 +3,15 @@
 import networkx as nx
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 from sklearn.metrics import mutual_info_score
 
 from graftwork.data import Table, as_table
-from graftwork.data.encoded import prepare
-from graftwork.grafting.chow_liu import chow_liu_edges, pair_information, tree_potentials
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood
+
+from doors.data import prepare
+from doors.grafting import chow_liu_edges, pair_information, tree_potentials
+from support.problems import all_pairs, random_table
 
 
 def table_of(codes, weights=None):

@@ -4,10 +4,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     Budget,
     Descent,
@@ -18,16 +16,16 @@ from graftwork.grafting import (
     Tally,
     graft,
 )
-from graftwork.grafting.exchange import ExchangeContext
-from graftwork.grafting.exchange_rules import Chain
-from graftwork.grafting.problem import Network
-from graftwork.grafting.trace import RunLog, Silence
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.forced_pruning import forced_pruning
 from graftwork.solvers import ProximalQuasiNewton
+
+from doors.data import prepare
+from doors.grafting import Chain, ExchangeContext, Network, RunLog, Silence
+from doors.objectives import independent_potentials
+from doors.recipes import forced_pruning
+from support.problems import all_pairs, random_table
 
 RIDGE = GroupL1(0.0, 1e-3)
 RULES = ["descent", "greedy", "rejection", "mcmc"]
@@ -359,7 +357,7 @@ def test_budgets_end_the_exchanges():
 def test_any_recipe_may_exchange():
     from dataclasses import replace
 
-    from graftwork.recipes.edge_grafting import edge_grafting
+    from doors.recipes import edge_grafting
 
     table = random_table(21, n=8, rows=200, most=3)
     plain = graft(problem_of(table), edge_grafting(), budget=Budget(max_edges=8))
@@ -388,7 +386,7 @@ def test_options_that_mean_nothing_are_refused(options, said):
 
 
 def test_pairs_of_a_large_space_are_chosen_by_the_quadratic_model(monkeypatch):
-    from graftwork.grafting import exchange as module
+    from doors.grafting import exchange as module
 
     problem = problem_of(random_table(22, n=8, rows=300, most=3))
     network = fitted(problem, [0, 5, 9])

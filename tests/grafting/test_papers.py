@@ -9,19 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_likelihood, dense_pseudo, dense_solution, random_table
 
 import graftwork.recipes
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, Exhaustive, Problem, Recipe, graft
 from graftwork.inference import JunctionTree, Layout
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1
 from graftwork.recipes import RECIPES
-from graftwork.recipes.gain import gain
-from graftwork.recipes.grafting import grafting
-from graftwork.recipes.grafting_light import grafting_light
 from graftwork.solvers import OrthantWise, ToConvergence
+
+from doors.data import prepare
+from doors.recipes import gain, grafting, grafting_light
+from support.problems import all_pairs, dense_likelihood, dense_pseudo, dense_solution, random_table
 
 LEARNERS = {
     **{name: factory() for name, factory in RECIPES.items() if not factory().sized},

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     Budget,
     CellSpace,
@@ -21,14 +19,15 @@ from graftwork.grafting import (
     chow_liu_edges,
     graft,
 )
-from graftwork.grafting.chow_liu import pair_information
-from graftwork.grafting.spaces import IndexMap
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, Blocks, GroupL1, residual
 from graftwork.recipes import RECIPES
-from graftwork.recipes.chow_liu import chow_liu
-from graftwork.recipes.forced_pruning import forced_pruning
+
+from doors.data import prepare
+from doors.grafting import IndexMap, pair_information
+from doors.recipes import chow_liu, forced_pruning
+from support.problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 N, LAM = 5, 0.03
 PAIRS = all_pairs(N)
@@ -187,14 +186,6 @@ def test_a_start_loses_what_may_not_be_and_makes_room_for_what_must(path):
     assert (0, 1) not in edges_of(outcome)
     free = graft(problem, PATHS[path], start=start, tolerance=1e-7)
     assert abs(free.certificate.objective - proximal_gradient("l1", "pseudo")) < 2e-7
-
-
-def test_required_edges_come_when_their_variables_arrive():
-    _, problem = made("group-l1")
-    groups = [[1, 2, 3], [4], [0]]
-    outcome = graft(problem, PATHS["best-choice"], arrivals=groups, tolerance=1e-7)
-    assert outcome.certificate.converged
-    assert abs(outcome.certificate.objective - proximal_gradient("group-l1", "pseudo")) < 2e-7
 
 
 def trees(n):

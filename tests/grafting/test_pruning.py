@@ -5,16 +5,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from problems import random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import AtTheEnd, Budget, Problem, Zeros, graft
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.full import full
-from graftwork.recipes.grafting import grafting
-from graftwork.recipes.grafting_light import grafting_light
-from graftwork.recipes.priority import priority
+
+from doors.data import prepare
+from doors.recipes import full, grafting, grafting_light, priority
+from support.problems import random_table
 
 N = 6
 PENALTIES = {"l1": L1(0.03, 0.01), "group": GroupL1(0.03)}

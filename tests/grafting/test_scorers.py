@@ -4,11 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import dense_likelihood, dense_pseudo, random_table
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.metrics import mutual_info_score
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import (
     CellSpace,
     Exhaustive,
@@ -21,8 +19,11 @@ from graftwork.grafting import (
 )
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
+
+from doors.data import prepare
+from doors.objectives import independent_potentials
+from support.problems import dense_likelihood, dense_pseudo, random_table
 
 N = 5
 EDGES = [(0, 1), (1, 3), (0, 3)]

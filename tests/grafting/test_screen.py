@@ -5,12 +5,13 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, NetworkFamily, Problem, graft
-from graftwork.inference.sampling import gibbs_sample
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.best_choice import best_choice
+
+from doors.data import prepare
+from doors.inference import gibbs_sample
+from doors.recipes import best_choice
 
 
 @pytest.fixture(scope="module")

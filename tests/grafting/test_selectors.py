@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from graftwork.grafting import Exhaustive, PairSpace, PriorityQueue, Reservoir, View, WorkingSet
-from graftwork.grafting.screen import Stars
+
+from doors.grafting import Stars
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,20 @@
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 from scipy.optimize import minimize
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Budget, ChowLiu, Given, Problem, chow_liu_edges, graft
-from graftwork.grafting.starts import draw_pairs, strongest
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.recipes import RECIPES
-from graftwork.recipes.chow_liu import chow_liu
-from graftwork.recipes.edge_grafting import edge_grafting
-from graftwork.solvers.solution import never
+
+from doors.data import prepare
+from doors.grafting import draw_pairs, strongest
+from doors.recipes import chow_liu, edge_grafting
+from doors.solvers import never
+from support.problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 DENSE = {"pseudo": dense_pseudo, "likelihood": dense_likelihood}
 SEARCHES = [name for name, factory in RECIPES.items() if not factory().sized]

@@ -4,19 +4,20 @@ import itertools
 
 import numpy as np
 import pytest
-from problems import random_sample, random_table
 from scipy.optimize import minimize
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.estimators import MarkovNetwork
-from graftwork.grafting import Problem, tying
-from graftwork.grafting.tying import tie
+from graftwork.grafting import Problem
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
+
+from doors.data import prepare
+from doors.grafting import tie, tying
+from doors.objectives import independent_potentials
+from support.problems import random_sample, random_table
 
 LOSSES = {
     "pseudo": lambda sample: PseudoLikelihood(sample, 1),

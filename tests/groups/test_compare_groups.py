@@ -12,12 +12,12 @@ from scipy.optimize import minimize
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.errors import DataError, ParameterError
-from graftwork.estimators import pool
-from graftwork.grafting.trace import Silence
-from graftwork.groups.differences import log_q_of_chosen
 from graftwork.models import read_info
-from graftwork.report.explorer.views import network_view
-from graftwork.report.groups import pair_tables
+
+from doors.estimators import pool
+from doors.grafting import Silence
+from doors.groups import log_q_of_chosen
+from doors.report import network_view, pair_tables
 
 
 def joined(tables, groups=("a", "b", "c"), name="g"):

@@ -5,16 +5,18 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.estimators.spec import FitSpec
-from graftwork.groups.differences import Norms, differences
-from graftwork.groups.estimates import (
+
+from doors.estimators import FitSpec
+from doors.groups import (
     Estimates,
+    Norms,
+    SharedStates,
+    differences,
     fit_edges,
     small_sample_factors,
     spread_of_sum,
 )
-from graftwork.groups.shared_states import SharedStates
-from graftwork.testing.contrasts import basis_of
+from doors.testing import basis_of
 
 SPEC = FitSpec.of({"n_jobs": 1})
 

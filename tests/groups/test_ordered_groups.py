@@ -10,8 +10,9 @@ from scipy.optimize import minimize
 import graftwork as gw
 from graftwork.data import Table
 from graftwork.errors import DataError
-from graftwork.groups.curves import curved_in
-from graftwork.report.plot import UNSIGNED, sign_style
+
+from doors.groups import curved_in
+from doors.report import UNSIGNED, sign_style
 
 POINTS = np.arange(5) - 2.0
 

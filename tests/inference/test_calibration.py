@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from brute import complete, enumerate_states, random_potentials
 
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference import calibration as calibrating
-from graftwork.inference.calibration import calibrate, is_quick
-from graftwork.inference.population import ISLANDS, Population
+
+from doors.inference import ISLANDS, Population, calibrate, is_quick
+from doors.inference import calibration as calibrating
+from support.brute import complete, enumerate_states, random_potentials
 
 CARDS, EDGES = [2, 3, 2, 4, 3], [(0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 4)]
 

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import (
-    FORESTS,
-    GRAPHS,
-    all_pairs,
-    complete,
-    enumerate_states,
-    random_potentials,
-    random_tree,
-    unflatten,
-)
 
 from graftwork.inference import ENGINES as NAMES
 from graftwork.inference import (
@@ -26,6 +16,17 @@ from graftwork.inference import (
     Potentials,
     TreeReweighted,
     make_engine,
+)
+
+from support.brute import (
+    FORESTS,
+    GRAPHS,
+    all_pairs,
+    complete,
+    enumerate_states,
+    random_potentials,
+    random_tree,
+    unflatten,
 )
 
 #: Message passing: exact on forests, approximate with loops.

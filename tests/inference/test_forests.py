@@ -7,13 +7,12 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 from graftwork.inference import Layout, Potentials
-from graftwork.inference.messages import ready
-from graftwork.inference.reweighted import LEAST_USES, spanning_forests
-from graftwork.inference.wiring import wire
-from graftwork.kernels.forests import forest_log_partitions, reorder, span
+
+from doors.inference import LEAST_USES, ready, spanning_forests, wire
+from doors.kernels import forest_log_partitions, reorder, span
+from support.brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 
 def edges_of(layout, forests, k):

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from graftwork.inference.gauge import cornered, sparsest
-from graftwork.inference.layout import Layout, Potentials
+from doors.inference import Layout, Potentials, cornered, sparsest
 
 
 def joint(potentials):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import FORESTS, GRAPHS, complete, enumerate_states, random_potentials
 
 from graftwork.inference import LoopyBP
-from graftwork.inference.evidence import observe
-from graftwork.inference.hidden import log_hidden
+
+from doors.inference import log_hidden, observe
+from support.brute import FORESTS, GRAPHS, complete, enumerate_states, random_potentials
 
 
 def by_enumeration(potentials, codes, hidden):

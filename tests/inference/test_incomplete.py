@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from brute import GRAPHS, enumerate_states, grid, random_potentials
 
 from graftwork.errors import TooLargeError
-from graftwork.inference.incomplete import log_observed_weights
-from graftwork.inference.sampling import log_weights
+
+from doors.inference import log_observed_weights, log_weights
+from support.brute import GRAPHS, enumerate_states, grid, random_potentials
 
 
 def holes(rng, cards, rows, share):

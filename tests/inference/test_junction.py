@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from brute import GRAPHS, complete, enumerate_states, grid, random_potentials, random_tree
 
 from graftwork.errors import TooLargeError
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, estimate
-from graftwork.inference.elimination import MIN_FILL, MIN_WEIGHT, greedy
-from graftwork.inference.evidence import observe, restore
+
+from doors.inference import MIN_FILL, MIN_WEIGHT, greedy, observe, restore
+from support.brute import GRAPHS, complete, enumerate_states, grid, random_potentials, random_tree
 
 
 @pytest.mark.parametrize("name", GRAPHS)

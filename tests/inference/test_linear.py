@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from brute import GRAPHS, complete, random_potentials
 
 from graftwork.inference import Layout, LoopyBP, Potentials
-from graftwork.inference.messages import (
+
+from doors.inference import (
     attempt,
     linear_tables,
     propagate_numbers,
@@ -18,6 +18,7 @@ from graftwork.inference.messages import (
     ready,
     settle,
 )
+from support.brute import GRAPHS, complete, random_potentials
 
 
 def both(potentials, sweeps=200, tol=1e-9, damping=0.0, seed=None):

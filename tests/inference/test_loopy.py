@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import GRAPHS, complete, enumerate_states, grid, random_potentials, unflatten
 
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
-from graftwork.inference.messages import attempt, ready
-from graftwork.inference.wiring import wire
+
+from doors.inference import attempt, ready, wire
+from support.brute import GRAPHS, complete, enumerate_states, grid, random_potentials, unflatten
 
 
 def bethe_twin(potentials, sweeps=500):

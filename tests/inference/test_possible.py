@@ -9,8 +9,8 @@ import pytest
 
 from graftwork.errors import TooLargeError
 from graftwork.inference import JunctionTree, Layout, Potentials
-from graftwork.inference.sampling import log_weights
-from graftwork.inference.search import possible_state, search_mode
+
+from doors.inference import log_weights, possible_state, search_mode
 
 
 def weight(potentials, codes):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
-from graftwork.inference.messages import attempt, ready, warm_messages
-from graftwork.inference.reweighted import spanning_forests, upper_bound
-from graftwork.inference.wiring import wire
+
+from doors.inference import attempt, ready, spanning_forests, upper_bound, warm_messages, wire
+from support.brute import FORESTS, GRAPHS, complete, enumerate_states, grid, random_potentials
 
 LOOPS = [name for name in GRAPHS if name not in FORESTS]
 

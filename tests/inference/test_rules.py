@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import (
+
+from graftwork.errors import TooLargeError
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
+
+from doors.inference import find_edges, wire
+from support.brute import (
     GRAPHS,
     all_pairs,
     complete,
@@ -13,11 +18,6 @@ from brute import (
     random_tree,
     unflatten,
 )
-
-from graftwork.errors import TooLargeError
-from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
-from graftwork.inference.pairs import find_edges
-from graftwork.inference.wiring import wire
 
 
 def connected_pairs(layout):

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import GRAPHS, complete, enumerate_states, random_potentials
 from scipy.stats import chi2
 
-from graftwork.inference import Layout, Potentials, sampling
-from graftwork.inference.sampling import gibbs_sample, log_conditionals
-from graftwork.inference.wiring import conditionals
-from graftwork.kernels.gibbs import SMALL
+from graftwork.inference import Layout, Potentials
+
+from doors.inference import conditionals, gibbs_sample, log_conditionals, sampling
+from doors.kernels import SMALL
+from support.brute import GRAPHS, complete, enumerate_states, random_potentials
 
 
 def conditionals_twin(potentials, codes):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graftwork.kernels.bitwords import WORD_BLOCK, common_bits, count_bits, equal_bits
+from doors.kernels import WORD_BLOCK, common_bits, count_bits, equal_bits
 
 
 @njit

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from brute import GRAPHS, enumerate_states, random_potentials
 
-from graftwork.inference.messages import ready
-from graftwork.inference.wiring import wire
-from graftwork.kernels import bp as kernel
+from doors.inference import ready, wire
+from doors.kernels import bp as kernel
+from support.brute import GRAPHS, enumerate_states, random_potentials
 
 
 @pytest.fixture(params=["numbers", "hard zeros"])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from graftwork.data.counts import table_offsets
-from graftwork.kernels import counts as kernel
-from graftwork.kernels.bitwords import WORD_BLOCK
+from doors.data import table_offsets
+from doors.kernels import WORD_BLOCK
+from doors.kernels import counts as kernel
 
 CARDS = np.array([3, 1, 2, 5, 4, 2])
 ROWS = 300

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from graftwork.inference.ragged import offsets
-from graftwork.kernels import curvature as kernel
+from doors.inference import offsets
+from doors.kernels import curvature as kernel
 
 
 def half_edges(sizes, own, others, straight):

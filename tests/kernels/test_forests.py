@@ -1,11 +1,10 @@
 """Spanning forests against sets, and log Z of each against enumeration."""
 
 import numpy as np
-from brute import GRAPHS, complete, enumerate_states, random_potentials
 
-from graftwork.inference.messages import ready
-from graftwork.inference.wiring import wire
-from graftwork.kernels import forests as kernel
+from doors.inference import ready, wire
+from doors.kernels import forests as kernel
+from support.brute import GRAPHS, complete, enumerate_states, random_potentials
 
 
 def slots_of(layout):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize, minimize_scalar
 
-from graftwork.kernels.gains import cell_gains, table_gains, table_loss
+from doors.kernels import cell_gains, table_gains, table_loss
 
 # What each distribution is conditional on: the likelihood's joint, the pseudo-likelihood's two.
 COMPARED = {"joint": (0,), "conditionals": (2, 1)}

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from brute import enumerate_states, random_potentials
 from scipy.stats import kstest
 
-from graftwork.inference.sampling import look_ups
-from graftwork.inference.wiring import conditionals
-from graftwork.kernels import gibbs as kernel
+from doors.inference import conditionals, look_ups
+from doors.kernels import gibbs as kernel
+from support.brute import enumerate_states, random_potentials
 
 CARDS, EDGES = [3, 2, 20, 2], [(0, 1), (1, 2), (2, 3), (1, 3)]
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graftwork.kernels import gibbs_lanes as lanes
-from graftwork.kernels.gibbs_lanes import WIDTH, choose, draw, load_codes, store_codes
-from graftwork.kernels.vectors import store
+from doors.kernels import WIDTH, choose, draw, load_codes, store, store_codes
+from doors.kernels import gibbs_lanes as lanes
 
 #: What this processor can be asked to do, by the best of them.
 WAYS = {"avx512f": ("avx512f", "avx2", "select"), "avx2": ("avx2", "select")}

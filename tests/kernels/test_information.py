@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from graftwork.data.counts import table_offsets
-from graftwork.kernels.information import excess, information_of_tables
+from doors.data import table_offsets
+from doors.kernels import excess, information_of_tables
 
 
 def entropy(counts):

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from graftwork.data import as_table
-from graftwork.data.encoded import prepare
 from graftwork.inference import Layout, Potentials
-from graftwork.inference.junction import JunctionTree
-from graftwork.kernels.joint import joint_hessian
 from graftwork.objectives import PseudoLikelihood
+
+from doors.data import prepare
+from doors.inference import JunctionTree
+from doors.kernels import joint_hessian
 
 
 def test_it_is_how_marginals_change():

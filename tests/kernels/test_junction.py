@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from brute import GRAPHS, enumerate_states, random_potentials
 
-from graftwork.inference.junction import compile_plan
-from graftwork.inference.layout import Potentials
-from graftwork.kernels import junction as kernel
+from doors.inference import Potentials, compile_plan
+from doors.kernels import junction as kernel
+from support.brute import GRAPHS, enumerate_states, random_potentials
 
 
 @pytest.fixture(params=["cycle", "wheel", "two components"])

@@ -5,9 +5,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from graftwork.grafting import tying
-from graftwork.grafting.tying import cluster
-from graftwork.kernels.kmeans import cut_into_clusters
+from doors.grafting import cluster, tying
+from doors.kernels import cut_into_clusters
 
 
 def cost(values, weights, starts):

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from brute import GRAPHS, enumerate_states, random_potentials
 
-from graftwork.inference.messages import ready
-from graftwork.inference.wiring import wire
-from graftwork.kernels import bp, linear_bp
+from doors.inference import ready, wire
+from doors.kernels import bp, linear_bp
+from support.brute import GRAPHS, enumerate_states, random_potentials
 
 FOUR = (0,) * 4
 EIGHT = (0,) * 8

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from graftwork.data.scanning.packed import packed
-from graftwork.kernels.packing import add_weights, count_bytes, first_rows, pack, recode, unpack
+from doors.data import packed
+from doors.kernels import add_weights, count_bytes, first_rows, pack, recode, unpack
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from graftwork.data.counts import table_offsets
-from graftwork.inference.ragged import offsets
-from graftwork.kernels import pair_sums as kernel
+from doors.data import table_offsets
+from doors.inference import offsets
+from doors.kernels import pair_sums as kernel
 
 CARDS, EXTENDED = np.array([3, 2, 4, 2]), np.array([3, 3, 8, 2])
 PAIRS = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from graftwork.data.scores import Scores
-from graftwork.inference.layout import Layout
-from graftwork.kernels.parts import part_norms, scale_parts
+from doors.data import Scores
+from doors.inference import Layout
+from doors.kernels import part_norms, scale_parts
 
 CARDS = np.array([4, 5, 3, 2])
 SCORES = Scores.of([np.arange(4.0), np.array([0.0, 1, 2, 5, 9]), None, None], CARDS, degree=1)

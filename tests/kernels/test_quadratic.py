@@ -4,17 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import all_pairs, random_table
 
-from graftwork.data.encoded import prepare
-from graftwork.data.scores import Scores
 from graftwork.grafting import Problem
 from graftwork.inference import Layout, Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
 from graftwork.solvers import Memory, ProximalQuasiNewton
-from graftwork.solvers.coordinates import choose_coordinates
-from graftwork.solvers.proximal import Composite, _Model
+
+from doors.data import Scores, prepare
+from doors.solvers import Composite, _Model, choose_coordinates
+from support.problems import all_pairs, random_table
 
 
 def models(penalty, free_share=1.0, curved=None, ordered=False):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graftwork.kernels.row_sums import BLOCK, cache_lines, sum_rows
+from doors.kernels import BLOCK, cache_lines, sum_rows
 
 
 @njit

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graftwork.kernels.chains.sides import SIDE
-from graftwork.kernels.side_by_side import BLOCKS, TILES, add_products, mix, turn
+from doors.kernels import BLOCKS, SIDE, TILES, add_products, mix, turn
 
 LANES = len(SIDE)
 

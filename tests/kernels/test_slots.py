@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graftwork.kernels.slots import add_slots, find_slots
+from doors.kernels import add_slots, find_slots
 
 
 def test_keys_are_found_where_they_were_put_and_the_first_value_counts():

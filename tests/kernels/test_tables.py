@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from graftwork.inference.layout import Layout
-from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
+from doors.inference import Layout
+from doors.kernels import add_mean_rows, centre_tables, subtract_mean_slopes
 
 LAYOUT = Layout.of([2, 3, 4, 1], [(0, 1), (1, 2), (0, 3)])
 ARGUMENTS = LAYOUT.cards, LAYOUT.edges, LAYOUT.edge_offsets

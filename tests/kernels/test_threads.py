@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
+from doors.kernels import count_threads, cut_evenly, run_chunks
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])

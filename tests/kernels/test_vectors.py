@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from graftwork.kernels import vectors as v
+from doors.kernels import vectors as v
 
 FOUR = (0,) * 4
 

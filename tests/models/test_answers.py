@@ -11,7 +11,8 @@ from scipy import sparse
 
 import graftwork as gw
 from graftwork.errors import ApproximationWarning, DataError, ParameterError
-from graftwork.inference.filling import fill_rows, state_probabilities
+
+from doors.inference import fill_rows, state_probabilities
 
 CARDS = (2, 3, 2, 4, 3)
 EDGES = ((0, 1), (1, 2), (0, 2), (2, 3), (3, 4))

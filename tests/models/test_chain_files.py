@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tampering import huge_npy, members_of, npy, rewrite
 
 import graftwork as gw
 from graftwork.cli import main
@@ -26,6 +25,8 @@ from graftwork.models import (
     load_network,
     read_info,
 )
+
+from support.tampering import huge_npy, members_of, npy, rewrite
 
 ODD = (
     "a", "", "\u00e9\u4e2d\U0001f600", "\ud800", "a\nb\x00", 7, 2**70, True, 1.5, None, b"\x00\xff",

@@ -8,12 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graftwork.models.communities import (
-    find_communities,
-    modularity,
-    relabelled,
-    shared_community,
-)
+from doors.models import find_communities, modularity, relabelled, shared_community
 
 
 def best_match(reference, found):

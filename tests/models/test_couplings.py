@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.report.edges import double_centred
+
+from doors.report import double_centred
 
 
 def network(seed: int = 0, absent: float = 0.3) -> gw.PairwiseMRF:

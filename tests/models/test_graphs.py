@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.models.graphs import MEASURES, centralities
+
+from doors.models import MEASURES, centralities
 
 
 def of_file(write, read, **options):

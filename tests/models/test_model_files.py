@@ -11,11 +11,12 @@ import zipfile
 
 import numpy as np
 import pytest
-from tampering import huge_npy, npy, rewrite
 
 from graftwork.errors import DataError, ModelFileError
 from graftwork.models import PairwiseMRF, load, read_info
-from graftwork.models.gaps import Gaps
+
+from doors.models import Gaps
+from support.tampering import huge_npy, npy, rewrite
 
 ODD = {
     "plain": ["a", "b"],

@@ -20,9 +20,10 @@ from graftwork.errors import (
     TooLargeError,
 )
 from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials, TreeReweighted
-from graftwork.inference.search import possible_state, search_mode
 from graftwork.models import PairwiseMRF, engine_for
-from graftwork.models.gaps import Gaps
+
+from doors.inference import possible_state, search_mode
+from doors.models import Gaps
 
 STATES = {
     "colour": ["red", "green", "blue"],

@@ -2,7 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import (
+
+from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
+from graftwork.objectives import Likelihood, PseudoLikelihood
+
+from doors.data import prepare
+from doors.objectives import independent_potentials
+from support.problems import (
     all_pairs,
     dense_available,
     dense_likelihood,
@@ -10,11 +16,6 @@ from problems import (
     random_table,
     with_holes,
 )
-
-from graftwork.data.encoded import prepare
-from graftwork.inference import JunctionTree, Layout, LoopyBP, Potentials
-from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 
 
 def some_states(codes, cards):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_pseudo
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.inference import Layout, Potentials
-from graftwork.objectives import PseudoLikelihood, pair_sums
-from graftwork.objectives.neighbourhoods import MOST_ENTRIES, NeighbourhoodCache, Neighbourhoods
+from graftwork.objectives import PseudoLikelihood
+
+from doors.data import prepare
+from doors.objectives import MOST_ENTRIES, NeighbourhoodCache, Neighbourhoods, pair_sums
+from support.problems import all_pairs, dense_pseudo
 
 
 def made(cards, rows, seed=0, weights=None):

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from graftwork.data import as_table
-from graftwork.data.encoded import prepare
-from graftwork.grafting.starts import with_pairs
-from graftwork.inference.layout import Potentials
-from graftwork.kernels.pair_tiles import find_doubtful
-from graftwork.objectives import pair_sums, pair_tiles
-from graftwork.objectives.protocol import independent_potentials
-from graftwork.objectives.pseudo import PseudoLikelihood
+
+from doors.data import prepare
+from doors.grafting import with_pairs
+from doors.inference import Potentials
+from doors.kernels import find_doubtful
+from doors.objectives import PseudoLikelihood, independent_potentials, pair_sums, pair_tiles
 
 STATES = {"two": [2] * 12, "three": [3] * 12, "mixed": [2, 5, 3, 2, 4, 2, 6, 3, 2, 2, 3, 4]}
 WEIGHTS = {"none": None, "whole": "whole", "any": "any"}

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.grafting.starts import with_pairs
-from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives import rare_codes as module
-from graftwork.objectives.protocol import independent_potentials
-from graftwork.objectives.rare_codes import RareCodes
+
+from doors.data import prepare
+from doors.grafting import with_pairs
+from doors.inference import Potentials
+from doors.objectives import RareCodes, independent_potentials
+from doors.objectives import rare_codes as module
 
 EDGES = np.array([[0, 1], [1, 2], [3, 8], [4, 9]])
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from problems import random_sample
 from scipy.optimize import minimize
 
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.tied import Shifted, Tied
 from graftwork.penalties import L1, Blocks, GroupL1
 from graftwork.solvers import GaussSeidel, OrthantWise, ProximalQuasiNewton, measure
+
+from doors.objectives import Shifted, Tied
+from support.problems import random_sample
 
 LOSSES = {
     "pseudo": lambda sample: PseudoLikelihood(sample, 1),

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from graftwork.data.scores import Scores
-from graftwork.inference.layout import Layout
 from graftwork.penalties import GroupL1
-from graftwork.penalties.blocks import Blocks, Parts
+
+from doors.data import Scores
+from doors.inference import Layout
+from doors.penalties import Blocks, Parts
 
 CARDS = np.array([4, 5, 3])
 SCORES = Scores.of([np.arange(4.0), np.arange(5.0), None], CARDS)

@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from graftwork.inference import Layout
 from graftwork.penalties import L1, Blocks, GroupL1, residual
 from graftwork.penalties import PENALTIES as NAMES
-from graftwork.penalties.blocks import pair_scales
+
+from doors.penalties import pair_scales
 
 PENALTIES = [
     GroupL1(0.3),

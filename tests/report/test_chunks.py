@@ -10,7 +10,8 @@ import pytest
 
 from graftwork.errors import DataError
 from graftwork.report import chunk_scores, label_scores
-from graftwork.report.chunk_tags import chunks, is_chunk_tag
+
+from doors.report import chunks, is_chunk_tag
 
 SCHEMES = ["BIO", "IO", "EIO", "BIESO", "BILUO", "BMESO", "[]IO", "BIELMSUO[]"]
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 import graftwork as gw
-from graftwork.report.data_notes import data_notes
+
+from doors.report import data_notes
 
 
 def test_notes_name_what_is_odd() -> None:

@@ -16,11 +16,19 @@ import pytest
 
 import graftwork as gw
 from graftwork.errors import DataError, ParameterError
-from graftwork.report.explorer.networks import grouping, places_of
-from graftwork.report.explorer.packing import embedded, packed, texts
-from graftwork.report.explorer.page import asset, page_html
-from graftwork.report.explorer.views import network_view, view
-from graftwork.report.large_layout import large_layout
+
+from doors.report import (
+    asset,
+    embedded,
+    grouping,
+    large_layout,
+    network_view,
+    packed,
+    page_html,
+    places_of,
+    texts,
+    view,
+)
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "explorer"
@@ -178,8 +186,8 @@ def test_lines_between_groups_are_those_of_the_groups_own_networks():
 
 
 def test_colours_are_those_of_the_figures():
-    from graftwork.report.figures import NEGATIVE, POSITIVE, UNSIGNED
-    from graftwork.report.groups_plot import _DIFFERS
+    from doors.report import _DIFFERS, NEGATIVE, POSITIVE
+    from doors.report import UNSIGNED_MARK as UNSIGNED
 
     for name, colour in (
         ("positive", POSITIVE), ("negative", NEGATIVE), ("unsigned", UNSIGNED),

@@ -10,7 +10,8 @@ import sklearn
 from sklearn.utils import estimator_html_repr
 
 import graftwork as gw
-from graftwork.report.html import to_html
+
+from doors.report import to_html
 
 HOSTILE = ["</script><script>alert(1)</script>", 'say "hi" & <b>', "שלום", "emoji 🙂", "x" * 300]
 VOID = {"meta", "br", "hr", "img", "input", "path", "link"}

@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from problems import random_table
 
 import graftwork as gw
 from graftwork.errors import DataError
 from graftwork.report import path_table, plot_path
-from graftwork.report.figures import new_axes
-from graftwork.selection import PathPoint, choice
+from graftwork.selection import PathPoint
+
+from doors.report import new_axes
+from doors.selection import choice
+from support.problems import random_table
 
 
 @pytest.fixture(scope="module")

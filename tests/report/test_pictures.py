@@ -15,7 +15,9 @@ from matplotlib.figure import Figure
 
 import graftwork as gw
 from graftwork.errors import DataError
-from graftwork.report.figures import NEGATIVE, POSITIVE, UNSIGNED, new_axes
+
+from doors.report import NEGATIVE, POSITIVE, new_axes
+from doors.report import UNSIGNED_MARK as UNSIGNED
 
 ODD = ["$\\frac{1}{", "$x$", "tab\tand\x07bell", "_hidden", "<script>", "עברית", "x" * 300, "a\nb"]
 

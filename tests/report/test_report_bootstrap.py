@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import random_table
 
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.report import describe
+
+from support.problems import random_table
 
 FILES = [
     "bootstrap.csv", "bootstrap_centrality.csv", "stability.csv",

@@ -14,8 +14,8 @@ from graftwork.report import (
     plot_network,
     write_edges,
 )
-from graftwork.report.edges import COLUMNS, EdgeTest, double_centred, edges_of, saved_edges
-from graftwork.report.html import to_html
+
+from doors.report import COLUMNS, EdgeTest, double_centred, edges_of, saved_edges, to_html
 
 
 @pytest.fixture

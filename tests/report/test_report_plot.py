@@ -13,10 +13,17 @@ from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import plot_network
-from graftwork.report.bends import edge_lines
-from graftwork.report.figures import new_axes
-from graftwork.report.layout import network_layout, place_labels, positions, strays
-from graftwork.report.plot import _styles, groups_of
+
+from doors.report import (
+    _styles,
+    edge_lines,
+    groups_of,
+    network_layout,
+    new_axes,
+    place_labels,
+    positions,
+    strays,
+)
 
 
 def graph(n, p, seed=0):

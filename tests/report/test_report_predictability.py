@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.estimators.predictability import Predictability
-from graftwork.report.communities import community_text
-from graftwork.report.figures import PALETTE
-from graftwork.report.plot import MOST_RINGS, plot_network
-from graftwork.report.predictability import both_text, predictability_text, ring_shares
+
+from doors.estimators import Predictability
+from doors.report import (
+    MOST_RINGS,
+    PALETTE,
+    both_text,
+    community_text,
+    plot_network,
+    predictability_text,
+    ring_shares,
+)
 
 ALIKE = [[1.0, 0.0], [0.0, 1.0]]
 

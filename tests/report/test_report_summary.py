@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from graftwork.data import Table
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report import HeldOut, held_out, summary
-from graftwork.report.summary import network_text
+
+from doors.report import network_text
 
 STATES = (("no", "yes"), ("n", "y"), ("k", "l"))
 
@@ -65,7 +67,7 @@ def test_features_are_counted(train):
     features = np.count_nonzero(net.model_.table("smokes", "coughs"))
     text = " ".join(summary(net, train).split())
     assert f"The edges carry {features} features, single entries of their tables." in text
-    net.refitted_ = True
+    net.fit_ = replace(net.fit_, refitted=True)
     assert "carry" not in summary(net, train)
 
 

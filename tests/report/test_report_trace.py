@@ -3,8 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from graftwork.grafting.trace import Round
 from graftwork.report import write_path, write_trace
+
+from doors.grafting import Round
 
 
 def record(index, violation=0.1):

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from problems import dense_pseudo, random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import NetworkFamily, PairFactors, Problem, graft
 from graftwork.inference import JunctionTree
 from graftwork.objectives import Likelihood, PseudoLikelihood
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.best_choice import best_choice
-from graftwork.selection import find_levels, levels, refit
-from graftwork.selection.levels import largest_score, noise_level
+from graftwork.selection import find_levels, refit
+
+from doors.data import prepare
+from doors.recipes import best_choice
+from doors.selection import largest_score, levels, noise_level
+from support.problems import dense_pseudo, random_table
 
 
 def test_the_largest_lambda_gives_no_edge_and_a_little_less_gives_one():

@@ -4,28 +4,36 @@ import math
 
 import numpy as np
 import pytest
-from problems import random_table
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.errors import ParameterError
-from graftwork.estimators.assemble import to_model
-from graftwork.estimators.fit import fit
-from graftwork.estimators.resampling import Units
-from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Problem, graft
+from graftwork.limits import Limit
 from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
-from graftwork.selection import PathPoint, choice, find_levels
-from graftwork.selection.choice import FURTHEST, RATIO
-from graftwork.selection.criteria import CRITERIA as REGISTERED
-from graftwork.selection.criteria import has_risen, held_out, minimum
-from graftwork.selection.criteria.information import ebic
-from graftwork.selection.criteria.stars import instability
-from graftwork.selection.folds import count_observations, deal, draw
-from graftwork.selection.path import PATH_ACCURACY, PATH_RECIPE
+from graftwork.selection import PathPoint, find_levels
+
+from doors.data import prepare
+from doors.estimators import FitSpec, Units, fit, to_model
+from doors.selection import CRITERIA as REGISTERED
+from doors.selection import (
+    FURTHEST,
+    PATH_ACCURACY,
+    PATH_RECIPE,
+    RATIO,
+    choice,
+    count_observations,
+    deal,
+    draw,
+    ebic,
+    has_risen,
+    held_out,
+    instability,
+    minimum,
+)
+from support.problems import random_table
 
 # "adaptive" has a path of other lambdas before: tests/selection/test_structure.py
 CRITERIA = [
@@ -259,7 +267,7 @@ class StopAtStage:
 
 
 def test_pairs_that_cannot_be_tested_are_left_to_the_path(planted, monkeypatch):
-    monkeypatch.setenv("GRAFTWORK_MAX_PAIRS", "5")
+    monkeypatch.setattr("graftwork.estimators.sizes.PAIRS", Limit(5))
     net = learn(planted)
     assert net.choice_.path.tested is None
     assert sum(point.chosen for point in net.path_) == 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import resource
 
 import pytest
-from problems import FOLDER
 
 from graftwork import ChainCRF, Template, chunk_scores, read_conll
-from graftwork.data.chains import split_labels
+
+from doors.data import split_labels
+from support.problems import FOLDER
 
 pytestmark = pytest.mark.slow
 CORPUS = FOLDER / "conll2000"

@@ -1,10 +1,11 @@
 """Trees and forced pruning on standard data sets, against figures. Run by make test-slow."""
 
 import pytest
-from problems import standard_split
 
 import graftwork as gw
 from graftwork.parameters import gather
+
+from support.problems import standard_split
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,8 @@ import pytest
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.report.edges import double_centred
+
+from doors.report import double_centred
 
 pytestmark = pytest.mark.slow
 

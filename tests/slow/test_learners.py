@@ -11,8 +11,8 @@ from experiments.grafting_light.select_units import by_select_unit, planted_chai
 from experiments.l1_markov.penalties import NEGLIGIBLE, by_penalty
 from experiments.priority import mushroom_halves
 from graftwork.parameters import gather
-from graftwork.recipes.grafting import grafting
-from graftwork.recipes.priority import priority
+
+from doors.recipes import grafting, priority
 
 pytestmark = pytest.mark.slow
 

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from problems import standard_split
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.encoded import prepare
-from graftwork.estimators.assemble import to_model
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.selection import find_levels
-from graftwork.selection.choice import FURTHEST, RATIO
-from graftwork.selection.path import LambdaPath
+
+from doors.data import prepare
+from doors.estimators import to_model
+from doors.selection import FURTHEST, RATIO, LambdaPath
+from support.problems import standard_split
 
 pytestmark = pytest.mark.slow
 

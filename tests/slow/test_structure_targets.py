@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.inference.sampling import gibbs_sample
+
+from doors.inference import gibbs_sample
 
 pytestmark = pytest.mark.slow
 

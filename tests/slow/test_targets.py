@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import standard_split
 
 import graftwork as gw
-from graftwork.inference.sampling import gibbs_sample
+
+from doors.inference import gibbs_sample
+from support.problems import standard_split
 
 pytestmark = pytest.mark.slow
 

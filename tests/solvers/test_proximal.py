@@ -4,16 +4,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Problem
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
 from graftwork.solvers import Memory, ProximalQuasiNewton
-from graftwork.solvers.coordinates import Decoupled
+
+from doors.data import prepare
+from doors.objectives import independent_potentials
+from doors.solvers import Decoupled
+from support.problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
 PENALTIES = {"group-l1": GroupL1, "l1": L1}
 

@@ -6,17 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
-from graftwork.data.encoded import prepare
 from graftwork.datasets import make_scale_free
 from graftwork.grafting import PairSpace, Problem, graft
-from graftwork.grafting.problem import Network
 from graftwork.inference import JunctionTree, Layout, Potentials
 from graftwork.objectives import Likelihood, PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import L1, GroupL1
-from graftwork.recipes.grafting_light import grafting_light
 from graftwork.solvers import (
     Forgetful,
     GaussSeidel,
@@ -27,6 +22,12 @@ from graftwork.solvers import (
     Steps,
     ToConvergence,
 )
+
+from doors.data import prepare
+from doors.grafting import Network
+from doors.objectives import independent_potentials
+from doors.recipes import grafting_light
+from support.problems import all_pairs, dense_likelihood, dense_optimum, dense_pseudo, random_table
 
 SOLVERS = {
     "proximal": ProximalQuasiNewton(),

@@ -6,33 +6,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from odd_tables import odd_table
-from problems import FOLDER, dense_pseudo, random_table
 from scipy.stats import chi2
 from sklearn.datasets import load_digits
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
-from graftwork.estimators.resampling import Units
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import with_pairs
-from graftwork.inference.layout import Layout
-from graftwork.inference.pairs import find_edges
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.selection.refit import unshrunk
-from graftwork.selection.tested_refit import Refits
-from graftwork.testing import verdicts
-from graftwork.testing.contrasts import frequent_states
-from graftwork.testing.edge_tests import EdgeTests, Findings
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.newton import newton
-from graftwork.testing.pair_tests import examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
+
+from doors.data import prepare
+from doors.grafting import with_pairs
+from doors.inference import Layout, find_edges
+from doors.objectives import independent_potentials
+from doors.selection import Refits, unshrunk
+from doors.testing import (
+    EdgeTests,
+    Findings,
+    FittedRows,
+    examine_pairs,
+    frequent_states,
+    log_q_values,
+    log_tail,
+    newton,
+    verdicts,
+)
+from support.odd_tables import odd_table
+from support.problems import FOLDER, dense_pseudo, random_table
 
 QUICK, ALL = 24, 240
 RIVALS = (24, 29, 30)
@@ -176,39 +177,6 @@ def test_the_likelihood_ratio_is_that_of_dense_fits(monkeypatch):
         ratio = log_tail(2 * (values[0] - values[1]) / scale, wald.degrees)
         found = verdicts.middle_test(fits, rows, pair[None], 10**6)
         assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)
-
-
-def rivals():
-    """Six variables that carry the same information, and what depends on them."""
-    rng = np.random.default_rng(1)
-    hidden = rng.integers(0, 3, 300)
-    noise = (0.1, 0.1, 0.1, 0.15, 0.15, 0.2, 0.4, 0.5, 0.6)
-    columns = [np.where(rng.random(300) < p, rng.integers(0, 3, 300), hidden) for p in noise]
-    return gw.as_table(np.stack(columns, axis=1))
-
-
-def test_edges_that_depend_on_single_rows_are_told():
-    table = rivals()
-    net = learned(table)
-    thinned = Units.of(table).subset(np.random.default_rng(0), 0.01)
-    other = learned(thinned)
-    moved = {frozenset(e) for e in net.model_.edges} ^ {frozenset(e) for e in other.model_.edges}
-    assert net.evidence_.n_moved == len(moved) > 1
-    assert net.choice_.tests.n_moved == len(moved)
-    assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in gw.describe(net.choice_)
-
-
-@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_PRODUCTS"])
-def test_with_many_pairs_or_rows_edges_are_not_learned_twice(limit, monkeypatch):
-    monkeypatch.setattr(f"graftwork.estimators.learning.{limit}", 1)
-    assert learned(rivals()).evidence_.n_moved is None
-
-
-def test_clear_edges_are_not_learned_twice():
-    table = gw.datasets.make_scale_free(12, 3, n_rows=2000, random_state=1).data
-    net = learned(table)
-    assert net.evidence_.n_moved is None
-    assert net.choice_.tests.n_moved is None
 
 
 @pytest.mark.skipif(not (FOLDER / "psych").is_dir(), reason="needs the data sets of psych")

@@ -2,30 +2,40 @@
 
 import numpy as np
 import pytest
-from problems import random_table, with_holes
 from scipy.stats import chi2, false_discovery_control
 
 from graftwork import MarkovNetwork
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import with_pairs
-from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.selection.refit import unshrunk
-from graftwork.testing.contrasts import Contrasts, all_states, basis_of, frequent_states
-from graftwork.testing.edge_tests import Cut, EdgeTests, moved_variables
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.hessian import Parameters, hessian
-from graftwork.testing.newton import newton
-from graftwork.testing.pair_screen import View
-from graftwork.testing.pair_tests import examine_absent, examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
-from graftwork.testing.variances import MomentTables
+
+from doors.data import prepare
+from doors.grafting import with_pairs
+from doors.inference import Potentials
+from doors.objectives import independent_potentials
+from doors.selection import unshrunk
+from doors.testing import (
+    Contrasts,
+    Cut,
+    EdgeTests,
+    FittedRows,
+    MomentTables,
+    Parameters,
+    View,
+    all_states,
+    basis_of,
+    examine_absent,
+    examine_pairs,
+    frequent_states,
+    hessian,
+    log_q_values,
+    log_tail,
+    moved_variables,
+    newton,
+)
+from support.problems import random_table, with_holes
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
 

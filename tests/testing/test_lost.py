@@ -6,11 +6,10 @@ from problems import gappy_chain
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.estimators import imputing
-from graftwork.testing.edge_tests import Findings
-from graftwork.testing.lost import NOTHING_LOST, Lost
-from graftwork.testing.tails import log_tail
+
+from doors.data import prepare
+from doors.estimators import imputing
+from doors.testing import NOTHING_LOST, Findings, Lost, log_tail
 
 
 @pytest.mark.parametrize("policy", ["available-case", "impute"])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.testing.contrasts import pool
+
+from doors.testing import pool
 
 
 def table_with_ties(rng):

@@ -4,21 +4,24 @@ import numpy as np
 import pytest
 
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.data.scores import Ordered
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.selection.refit import bent, unshrunk
-from graftwork.testing.contrasts import all_states
-from graftwork.testing.hessian import Parameters
-from graftwork.testing.newton import newton
-from graftwork.testing.pair_tests import _examine, examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTables
+
+from doors.data import Ordered, prepare
+from doors.grafting import with_pairs
+from doors.objectives import independent_potentials
+from doors.selection import bent, unshrunk
+from doors.testing import (
+    FittedRows,
+    MomentTables,
+    Parameters,
+    _examine,
+    all_states,
+    examine_pairs,
+    newton,
+)
 
 CARDS = {"a": 5, "b": 4, "c": 3, "d": 2}  # c and d have no order
 PAIRS = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]])

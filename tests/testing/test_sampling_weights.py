@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from problems import random_table, with_holes
 
 import graftwork as gw
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
-from graftwork.data.placed import PlacedTable
-from graftwork.estimators.resampling import Units
-from graftwork.objectives.some_rows import some_rows
+
+from doors.data import PlacedTable, prepare
+from doors.estimators import Units
+from doors.objectives import some_rows
+from support.problems import random_table, with_holes
 
 
 def columns_of(rng, rows=400):

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 import graftwork as gw
-from graftwork.report.edges import edges_of
-from graftwork.testing.selected import interval_of_shown, least_shown, shrunk
+
+from doors.report import edges_of
+from doors.testing import interval_of_shown, least_shown, shrunk
 
 CARDS = (2, 3, 5, 2)
 THETA = {(0, 1): 0.9, (1, 2): -0.4, (0, 2): 0.3, (2, 3): 0.35}

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.data.encoded import prepare
 from graftwork.grafting import NetworkFamily, Problem
-from graftwork.grafting.networks import only
-from graftwork.grafting.starts import with_pairs
-from graftwork.objectives.protocol import independent_potentials
-from graftwork.objectives.pseudo import PseudoLikelihood
 from graftwork.penalties import GroupL1
-from graftwork.selection.refit import refit, unshrunk
-from graftwork.testing import newton as module
-from graftwork.testing.newton import Curvature, newton, switch, switch_nearby
+
+from doors.data import prepare
+from doors.grafting import only, with_pairs
+from doors.objectives import PseudoLikelihood, independent_potentials
+from doors.selection import refit, unshrunk
+from doors.testing import Curvature, newton, switch, switch_nearby
+from doors.testing import newton_module as module
 
 
 @pytest.mark.parametrize("states", [2, 3])

@@ -2,22 +2,21 @@
 
 import numpy as np
 import pytest
-from problems import random_table, with_holes
 from scipy.optimize import minimize
 from scipy.stats import chi2, poisson
 
 from graftwork import MarkovNetwork
 from graftwork.data import Table
-from graftwork.data.encoded import prepare
 from graftwork.grafting import Problem
-from graftwork.grafting.starts import with_pairs
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.testing.contrasts import all_states
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tilted import telling_rows, tilted
+
+from doors.data import prepare
+from doors.grafting import with_pairs
+from doors.objectives import independent_potentials
+from doors.testing import FittedRows, all_states, telling_rows, tilted
+from support.problems import random_table, with_holes
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
 

@@ -23,17 +23,15 @@ from graftwork.parameters import (
     Number,
     Parameter,
 )
-from graftwork.registry import Registry
+from graftwork.registry import CRITERIA, ENGINES, PENALTIES, RECIPES
 
-# Read from the files' text: help must not have to load them.
-_METHODS = Registry[Any]("graftwork.recipes")
-METHODS, CHAIN_METHODS = tuple(_METHODS), _METHODS.having("chains")
+METHODS, CHAIN_METHODS = tuple(RECIPES), RECIPES.having("chains")
 #: Names of parts that help texts list.
 NAMES = {
     "methods": ", ".join(("auto", *METHODS)),
-    "engines": ", ".join(Registry[Any]("graftwork.inference")),
-    "penalties": ", ".join(Registry[Any]("graftwork.penalties")),
-    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.selection.criteria"))),
+    "engines": ", ".join(ENGINES),
+    "penalties": ", ".join(PENALTIES),
+    "criteria": ", ".join(("tests", *CRITERIA)),
 }
 
 Options = dict[str, tuple[Any, Any]]
@@ -46,8 +44,8 @@ if TYPE_CHECKING:
     Inference = str
     Penalty = str
 else:
-    Inference = StrEnum("Inference", {name: name for name in Registry("graftwork.inference")})
-    Penalty = StrEnum("Penalty", {name: name for name in Registry("graftwork.penalties")})
+    Inference = StrEnum("Inference", {name: name for name in ENGINES})
+    Penalty = StrEnum("Penalty", {name: name for name in PENALTIES})
 
 
 class ScoredMissing(StrEnum):
@@ -55,14 +53,6 @@ class ScoredMissing(StrEnum):
 
     ERROR = "error"
     AVAILABLE_CASE = "available-case"
-    DROP_ROWS = "drop-rows"
-
-
-class CountedMissing(StrEnum):
-    """What missing cells of rows to count are."""
-
-    ERROR = "error"
-    STATE = "state"
     DROP_ROWS = "drop-rows"
 
 
@@ -432,7 +422,8 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", 
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Say what learning would cost (time, memory), and learn nothing."
+        "--dry-run",
+        help="Say how large it is, and how much memory it takes; learn nothing.",
     ),
 ]
 
@@ -587,6 +578,10 @@ Communities = Annotated[
     typer.Option(
         "--communities", help="Communities of variables (Louvain): in words, and in the picture."
     ),
+]
+ShowPath = Annotated[
+    bool,
+    typer.Option("--path", help="Also show every lambda tried, as a table, and draw path.png."),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")]

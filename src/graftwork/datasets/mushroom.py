@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from graftwork.data import Table, read_table
-from graftwork.datasets.registry import Dataset
+from graftwork.datasets.files import Dataset
 
 
 def _words(text: str) -> dict[str, str]:

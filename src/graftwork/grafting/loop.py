@@ -6,7 +6,7 @@ does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from graftwork.grafting.certificate import HURRIED, Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
-from graftwork.grafting.pieces import Finished, Piece
 from graftwork.grafting.problem import Problem
 from graftwork.grafting.recipe import Budget, Recipe
 from graftwork.grafting.selectors import Choice
@@ -64,7 +63,6 @@ def graft(
     *,
     start: Any = None,
     schedule: Sequence[float] = (),
-    arrivals: Iterable[Sequence[int]] | None = None,
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
@@ -81,25 +79,11 @@ def graft(
     schedule : sequence of float
         Values of lambda to go through first, from large to small, each from the network of the one
         before and solved loosely (annealing).
-    arrivals : iterable of sequences of int
-        Variables as they become available: the first group before the first round, another one
-        before every later round. Default: all from the start. The run goes on, with the weights and
-        the solver's memory it has, until nothing violates and no group is left.
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
-    edges = None if start is None else start.layout.n_edges
-    piece = Piece.begin(observer, recipe.name, problem.penalty.lam, tolerance, edges)
-    log = RunLog(budget or Budget(), piece.watching(observer), problem.objective)
+    log = RunLog(budget or Budget(), observer, problem.objective)
     state = RunState(problem, recipe, log, rng)
-    done = piece.finished()
-    if done is not None:
-        space, network = problem.space_for(recipe, problem.variables), done.network
-        free = space.free(network.layout, network.weights)
-        rng.bit_generator.state = done.rng
-        done.remind(observer)
-        solution = problem.solution(network, free=free)
-        return Outcome(solution, done.certificate, done.trace, done.exchange)
-    state.begin(piece.so_far() or start or state.first_network(), arrivals)
+    state.begin(start or state.first_network())
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with one_blas_thread():
@@ -107,19 +91,7 @@ def graft(
             run.grow(schedule)
         except KeyboardInterrupt:
             run.interrupt()
-        outcome = run.outcome()
-    if not outcome.interrupted:
-        piece.finish(
-            Finished.of(
-                outcome.potentials,
-                outcome.certificate,
-                outcome.trace,
-                outcome.exchange,
-                rng,
-                observer,
-            )
-        )
-    return outcome
+        return run.outcome()
 
 
 class _Run:
@@ -188,7 +160,6 @@ class _Run:
             n_untrusted=sum(not record.trusted for record in state.log.trace),
             method=state.problem.objective.describe(),
             unit=state.space.unit,
-            n_absent=len(state.problem.variables) - len(state.space.variables),
             noun=state.problem.family.noun,
             n_barred=state.problem.family.count_barred(state.space.variables),
         )
@@ -214,10 +185,9 @@ class _Run:
             if self.stop is not None:
                 return
             tries = self._note_futile(chosen, tries, before)
-            arrived = state.arrive()
             state.choice = state.choose()
             chosen = state.choice.keys
-            if not arrived and self._holds(target):
+            if self._holds(target):
                 return
             if len(chosen) and tries < MOST_FUTILE:
                 continue
@@ -226,7 +196,7 @@ class _Run:
                 return
             limit = max(state.accuracy, target)
             unsolved = state.solution.residual > limit and not state.solution.stalled
-            if arrived or unsolved:  # solved in a hurry so far, or by a few steps
+            if unsolved:  # solved in a hurry so far, or by a few steps
                 continue
             if state.accuracy <= target:
                 self.stop = "stalled" if len(chosen) else None
@@ -320,7 +290,6 @@ class _Run:
             if self.stop not in (None, "stalled"):
                 return
             small, gone = self._clear_up()
-            state.evaluate()
             if not gone:
                 return
             state.record(0, gone)
@@ -345,7 +314,6 @@ class _Run:
                 return small, count
             small |= bool(before.largest(state.space, gone).any())
             count += len(gone)
-            state.evaluate()
             state.improve(self.tolerance, None)
 
     def _stop_early(self) -> None:
@@ -364,7 +332,6 @@ class _Run:
             gone = len(state.prune(final=True))
         else:
             _, gone = self._clear_up()
-            state.evaluate()
         if unsolved or gone:
             state.record(0, gone)
         state.choice = NOTHING_SEEN

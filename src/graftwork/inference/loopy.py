@@ -27,10 +27,8 @@ from graftwork.inference.messages import (
     warm_messages,
 )
 from graftwork.inference.wiring import wire
-from graftwork.registry import register
 
 
-@register("bp")
 @dataclass(frozen=True, slots=True)
 class LoopyBP:
     """Beliefs by sum-product message passing.
@@ -70,11 +68,6 @@ class LoopyBP:
 
     def __post_init__(self) -> None:
         check_rule(self.rule)
-
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Yes."""
-        return True
 
     def describe(self) -> str:
         """Return what this engine does, in plain words.
@@ -123,11 +116,6 @@ class Automatic:
     exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
     loopy: LoopyBP = field(default_factory=LoopyBP)
 
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Yes."""
-        return True
-
     def describe(self) -> str:
         """Return what this engine does, in plain words."""
         return f"exact inference where it fits, else {self.loopy.describe()}"
@@ -146,7 +134,6 @@ class Automatic:
         return self.exact if self.exact.fits(potentials.layout) else self.loopy
 
 
-@register("auto")
 def automatic(rule: Rule = "path") -> Automatic:
     """Return exact inference where it fits, else belief propagation with this pair rule."""
     return Automatic(loopy=LoopyBP(rule=rule))

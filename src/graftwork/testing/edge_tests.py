@@ -255,6 +255,7 @@ class EdgeTests:
         unsure = (log_tail(statistics, degrees) > SURE) | (np.array(own) > LARGE)
         whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
         for k in whole[scarce(rows, pairs[whole])].tolist():
+            rows.check()
             i, j = pairs[k].tolist()
             out[k], degrees[k] = tilted(rows, (i, j))
         return out

@@ -125,6 +125,7 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     found, moments = np.empty(len(pairs)), _Moments(some)
     weights = some.sample.weights
     for k, (i, j) in enumerate(pairs.tolist()):
+        rows.check()
         first, second = (moments.of(v, bool(straight[k])) for v in (i, j))
         if weights is not None:
             first = first[0] * weights, first[1] * weights
@@ -331,7 +332,8 @@ class _States:
         if group.max(initial=0) >= FEW_GROUPS:
             start, states = int(sample.cards[:i].sum()), int(sample.cards[i])
             margins = np.asarray(sample.counts.margins, dtype=np.float64)[start : start + states]
-            group = pool(np.bincount(group, margins).astype(np.float64), FEW_GROUPS)[group]
+            counts = np.bincount(group, margins).astype(np.float64)
+            group = pool(counts, FEW_GROUPS)[group]
             basis = basis_of(np.arange(int(group.max()) + 1))
             return _States(group, basis, basis.shape[1])
         _, first = np.unique(group, return_index=True)

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stored_tables import assert_same, quiet
 
 import graftwork as gw
 from graftwork.data import as_table, read_table
+
+from support.stored_tables import assert_same, quiet
 
 WORDS = st.sampled_from(["a", "b", "yes", "no", "1", "(x)", "true"])
 CELLS = {

@@ -8,12 +8,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stored_tables import assert_same, quiet
 
 import graftwork as gw
 from graftwork.data import as_table
-from graftwork.data.scanning import encode_piece, unite
 from graftwork.errors import DataError, DataWarning, ParameterError
+
+from doors.data import encode_piece, unite
+from support.stored_tables import assert_same, quiet
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from stored_tables import assert_same
 
 import graftwork as gw
 from graftwork.data import as_table, read_table
 from graftwork.errors import DataError
+
+from support.stored_tables import assert_same
 
 ROWS = 501
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from graftwork.kernels.chains.gains import move_gains, vote_gains
+from doors.kernels import move_gains, vote_gains
 
 
 def best_gain(shares, values, weights, seen, lam, l2):

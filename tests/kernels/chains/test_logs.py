@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from chain_arrays import ChainArrays
 
-from graftwork.kernels.chains import logs as kernel
+from doors.kernels import logs as kernel
+from support.chain_arrays import ChainArrays
 
 
 @pytest.mark.parametrize("size", [1.0, 150.0])

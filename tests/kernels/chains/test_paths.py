@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from chain_arrays import LENGTHS, ChainArrays
 
-from graftwork.kernels.chains.paths import best_paths
+from doors.kernels import best_paths
+from support.chain_arrays import LENGTHS, ChainArrays
 
 
 def best(given, preferred):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from chain_arrays import LENGTHS, ChainArrays
 
-from graftwork.kernels.chains import sides as kernel
-from graftwork.kernels.row_sums import cache_lines
+from doors.kernels import cache_lines
+from doors.kernels import sides as kernel
+from support.chain_arrays import LENGTHS, ChainArrays
 
 SIDE = len(kernel.SIDE)
 CHAINS = (4, 3, 1, 0)  # of different lengths, in the first lanes

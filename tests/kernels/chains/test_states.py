@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from chain_arrays import ChainArrays
 
-from graftwork.kernels.chains.states import infer_chains
+from doors.kernels import infer_chains
+from support.chain_arrays import ChainArrays
 
 
 @pytest.mark.parametrize("size", [1.0, 150.0], ids=["exponentials", "logarithms"])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from graftwork.kernels.chains import sums as kernel
-from graftwork.kernels.row_sums import BLOCK
+from doors.kernels import BLOCK
+from doors.kernels import sums as kernel
 
 
 @pytest.fixture(params=[False, True], ids=["ones", "values"])

@@ -1,0 +1,3 @@
+"""What tests know of the files of contingency."""
+
+from graftwork.contingency import pair_tables

@@ -1,0 +1,1 @@
+"""What several tests share: problems, plain computations to compare with, made tables."""
