@@ -10,7 +10,6 @@ HUGE = "1000000000000"
 REFUSED = {
     "bootstrap": ["bootstrap", "{table}", "--n", HUGE],
     "permutations": ["compare-groups", "{table}", "--by", "d", "--permutations", HUGE],
-    "anneal": ["learn", "{table}", "--anneal", HUGE],
     "length": ["compare-chains", "--length", HUGE],
     "sequences": ["compare-chains", "--sequences", HUGE],
     "inputs": ["compare-chains", "--inputs", HUGE],

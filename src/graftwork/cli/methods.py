@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: What a method may set besides options of its own, for itself alone.
 _SHARED = (
-    "loss", "inference", "rule", "penalty", "l2", "unary", "anneal", "start", "tol", "tie",
+    "loss", "inference", "rule", "penalty", "l2", "unary", "start", "tol", "tie",
     "max-edges", "max-tests", "max-seconds", "max-iter",
 )  # fmt: skip
 _SHARED_BY_CHAINS = (

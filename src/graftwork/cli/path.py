@@ -52,8 +52,7 @@ class Plan:
 
 
 @opt.takes(
-    opt.learning_options(without=("preset", "lam", "start", "anneal", "tie"))
-    | opt.reading_options(),
+    opt.learning_options(without=("preset", "lam", "start", "tie")) | opt.reading_options(),
     settings=learner_settings,
     reading=opt.Reading.of,
 )
