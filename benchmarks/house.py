@@ -1,193 +1,157 @@
-"""The size and shape of the code base, beside that of another checkout.
+"""How much there is to learn in this repository: numbers that fall, or rise with a reason.
 
-python benchmarks/house.py [--against CHECKOUT]
+Run: python benchmarks/house.py [--reason TEXT]
 
-Counts are of ``src``; what calls pass through is found by running them, so that both checkouts need
-the installed dependencies. Functions that numba compiled are not seen by the profiler: their
-modules are counted where the Python function that calls them is.
+The numbers are kept in docs/house.csv. Where one fell, the file is written again; where one rose,
+the program names it and ends with 1, unless a reason is given, which is written to the file.
+They count what a reader meets, not the length of files or functions.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import json
-import os
+import csv
+import io
+import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
+import tokenize
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from arguments import parser_of
 
-HERE = Path(__file__).resolve().parents[1]
-#: A run of this many lines that occurs elsewhere counts as a duplicate place.
-RUN = 6
-COMPLEX = 10
-#: Learn a small table, and say which files of the package ran.
-PROBE = """
-import sys, threading, json, os, pathlib, tempfile
-import numpy as np
-root = os.path.join(os.environ["HOUSE"], "src", "graftwork")
-rows = np.random.default_rng(0).integers(0, 2, (300, 6))
-rows[:, 1] = np.where(rows[:, 2] > 0, rows[:, 0], rows[:, 1])
-folder = pathlib.Path(tempfile.mkdtemp())
-lines = ["a,b,c,d,e,f"] + [",".join(map(str, row)) for row in rows.tolist()]
-(folder / "t.csv").write_text("\\n".join(lines) + "\\n")
-import graftwork as gw
-from graftwork.cli.app import main
-what = sys.argv[1]
-def work():
-    if what == "fit":
-        gw.MarkovNetwork(lam=0.05, n_jobs=1).fit(rows)
-    elif what == "structure":
-        gw.MarkovNetwork(n_jobs=1).fit(rows)
-    else:
-        out = str(folder / "o")
-        sys.argv = ["graftwork", "learn", str(folder / "t.csv"), "--out", out, "--quiet"]
-        try:
-            main()
-        except SystemExit as ended:
-            assert not ended.code, ended.code
-work()  # what is only imported does not count
-seen = set()
-def note(frame, event, arg):
-    if event == "call":
-        seen.add(frame.f_code.co_filename)
-threading.setprofile(note)
-sys.setprofile(note)
-work()
-sys.setprofile(None)
-threading.setprofile(None)
-print(json.dumps(sorted(f for f in seen if f.startswith(root))))
+ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "docs" / "house.csv"
+#: Tokens that a reader does not count as a line of code.
+QUIET = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+#: A command of the command line and its options.
+OPTIONS = """
+import typer
+from graftwork.cli.app import app
+commands = typer.main.get_command(app).commands.values()
+print(sum(o.param_type_name == "option" for c in commands for o in c.params))
 """
+
+
+def measure(root: Path = ROOT) -> dict[str, int]:
+    """Return the numbers by name."""
+    found: Counter[str] = Counter()
+    for path in sorted((root / "src").rglob("*.py")):
+        text = path.read_text(encoding="utf8")
+        found["files"] += 1
+        found["lines of code"] += code_lines(text)
+        found.update(concepts(ast.parse(text)))
+    for path in sorted((root / "tests").rglob("*.py")):
+        text = path.read_text(encoding="utf8")
+        found["lines of tests"] += code_lines(text)
+        if path.parent.name == "doors":
+            imports = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom))
+            found["names of files that tests know"] += sum(len(n.names) for n in imports)
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    found["imports against the order of rooms"] = sum(
+        len(contract.get("ignore_imports", [])) for contract in contracts
+    )
+    rows = list(ideas(root))
+    found["ideas in more than one file"] = sum(len(files) > 1 for _, files, _ in rows)
+    named = {file for _, files, _ in rows for file in files}
+    found["files over 40 lines that no idea names"] = sum(
+        not any(str(path).endswith(f"graftwork/{file}") for file in named)
+        for path in (root / "src").rglob("*.py")
+        if path.read_text(encoding="utf8").count("\n") > 40
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", OPTIONS], capture_output=True, text=True, check=True
+    )
+    found["options of commands"] = int(done.stdout)
+    return dict(found)
+
+
+def code_lines(text: str) -> int:
+    """Return the number of lines without docstrings, comments and blanks."""
+    docs: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(getattr(node, "value", None), ast.Constant) and isinstance(node, ast.Expr):
+            docs |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in QUIET and token.string:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    return len(lines - docs)
+
+
+def concepts(tree: ast.Module) -> Iterator[str]:
+    """Return the names of what is counted, once for each time that a module has it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "Any":
+            yield "Any"
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+            yield "isinstance"
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            yield from ["branches on where rows are"] * ast.unparse(node.left).endswith("parts")
+    for item in tree.body:
+        if isinstance(item, ast.FunctionDef | ast.ClassDef) and not item.name.startswith("_"):
+            yield "public names"
+        bases = map(ast.unparse, item.bases if isinstance(item, ast.ClassDef) else [])
+        if any(base.startswith(("Protocol", "ABC")) for base in bases):
+            yield "protocols and base classes"
+        if isinstance(item, ast.Assign | ast.AnnAssign) and item.value is not None:
+            yield from ["tuned constants"] * tuned(item)
+
+
+def tuned(item: ast.Assign | ast.AnnAssign) -> int:
+    """Return how many names in capitals an assignment gives numbers."""
+    constants = [n.value for n in ast.walk(item.value or item) if isinstance(n, ast.Constant)]
+    if not constants or not all(type(value) in (int, float) for value in constants):
+        return 0
+    targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+    names = [t for x in targets for t in (x.elts if isinstance(x, ast.Tuple) else [x])]
+    return sum(isinstance(t, ast.Name) and t.id.isupper() for t in names)
+
+
+def ideas(root: Path = ROOT) -> Iterator[tuple[str, dict[str, list[str]], str]]:
+    """Return each idea of ARCHITECTURE.md, its files with the names in them, and its test."""
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf8")
+    part = text[text.index("## Where is ...?") : text.index("## The mathematics")]
+    for line in [row for row in part.splitlines() if row.startswith("| ")][1:]:
+        idea, where, proof = line.strip("| ").split(" | ")
+        files: dict[str, list[str]] = {}
+        for word in re.findall(r"`([^`]+)`", where):
+            if "/" in word or word.endswith((".py", ".ts")):
+                files[word] = []
+            elif files:
+                files[list(files)[-1]].append(word)
+        yield idea, files, proof.strip("`")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = parser_of(__doc__)
-    parser.add_argument("--against", type=Path, help="another checkout, for a column before")
+    parser.add_argument("--reason", help="why numbers rose")
     return parser.parse_args(arguments)
 
 
-def main(given: argparse.Namespace) -> None:
-    """Print the table."""
-    columns = {} if given.against is None else {"before": measure(given.against.resolve())}
-    columns["now"] = measure(HERE)
-    print("| | " + " | ".join(columns) + " |")
-    print("|---|" + "---:|" * len(columns))
-    for name in columns["now"]:
-        cells = [f"{column[name]:,}" for column in columns.values()]
-        print(f"| {name} | " + " | ".join(cells) + " |")
-
-
-def measure(root: Path) -> dict[str, int]:
-    """Return what is counted in a checkout, by name."""
-    files = sorted((root / "src").rglob("*.py"))
-    texts = {path: path.read_text() for path in files}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
-    experiments = list((root / "experiments").rglob("*.py"))
-    single = sum(n == 1 for n in importers(root, trees).values())
-    return {
-        "source files": len(files),
-        "source lines": sum(text.count("\n") for text in texts.values()),
-        "lines of experiments outside of the package": sum(
-            path.read_text().count("\n") for path in experiments
-        ),
-        "public top-level names": sum(len(list(public(tree))) for tree in trees.values()),
-        "modules with one importer": single,
-        "`Any`": sum(isinstance(n, ast.Name) and n.id == "Any" for n in nodes(trees)),
-        "parameters of MarkovNetwork": parameters(trees, "MarkovNetwork"),
-        "parameters of ChainCRF": parameters(trees, "ChainCRF"),
-        f"functions of complexity above {COMPLEX}": complex_functions(root),
-        f"places of {RUN} lines or more that occur twice": duplicates(texts),
-        "files that fit(lam=0.05) passes": passed(root, "fit"),
-        "files that fit() passes": passed(root, "structure"),
-        "files that graftwork learn passes": passed(root, "learn"),
-    }
-
-
-def nodes(trees: dict[Path, ast.Module]) -> Iterator[ast.AST]:
-    """Return every node of all trees."""
-    for tree in trees.values():
-        yield from ast.walk(tree)
-
-
-def public(tree: ast.Module) -> Iterator[str]:
-    """Return the names that a module defines at its top, without those that begin with _."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found = [node.name]
-        elif isinstance(node, ast.Assign):
-            found = [target.id for target in node.targets if isinstance(target, ast.Name)]
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found = [node.target.id]
-        else:
-            found = []
-        yield from (name for name in found if not name.startswith("_"))
-
-
-def importers(root: Path, trees: dict[Path, ast.Module]) -> dict[str, int]:
-    """Return how many other modules import each module of the package."""
-    names = {path: _dotted(root, path) for path in trees}
-    known, found = set(names.values()), defaultdict(set)
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                wanted = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-                for module in wanted & known:
-                    found[module].add(names[path])
-    packages = {name for path, name in names.items() if path.name == "__init__.py"}
-    return {name: len(found[name]) for name in known - packages}
-
-
-def _dotted(root: Path, path: Path) -> str:
-    name = ".".join(path.relative_to(root / "src").with_suffix("").parts)
-    return name.removesuffix(".__init__")
-
-
-def parameters(trees: dict[Path, ast.Module], wanted: str) -> int:
-    """Return how many parameters a class's constructor has."""
-    for node in nodes(trees):
-        if isinstance(node, ast.ClassDef) and node.name == wanted:
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-                    return len(part.args.args) + len(part.args.kwonlyargs) - 1
+def main(reason: str | None) -> int:
+    now = measure()
+    kept = {row["what"]: row for row in csv.DictReader(BOOK.open())} if BOOK.exists() else {}
+    rose = [what for what in now if what in kept and now[what] > int(kept[what]["number"])]
+    for what in rose:
+        print(f"{what}: {int(kept[what]['number']):,} -> {now[what]:,}")
+    if rose and not reason:
+        print("These rose: take something away, or say why: make house REASON='...'")
+        return 1
+    with BOOK.open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["what", "number", "why it rose last"])
+        for what, number in now.items():
+            old = kept.get(what, {}).get("why it rose last", "")
+            rows.writerow([what, number, reason if what in rose else old])
+            print(f"{what:45}{number:>9,}")
     return 0
 
 
-def complex_functions(root: Path) -> int:
-    """Return how many functions have a cyclomatic complexity above the limit."""
-    rule = ["--select", "C901", "--config", f"lint.mccabe.max-complexity={COMPLEX}"]
-    ruff = Path(sys.executable).with_name("ruff")
-    call = [str(ruff), "check", "--isolated", *rule, "--output-format", "json", str(root / "src")]
-    found = subprocess.run(call, capture_output=True, text=True, check=False)
-    return len(json.loads(found.stdout))
-
-
-def duplicates(texts: dict[Path, str]) -> int:
-    """Return how many runs of lines occur in two places; imports and blank lines aside."""
-    runs = Counter()
-    for text in texts.values():
-        lines = [line.strip() for line in text.splitlines()]
-        kept = [s for s in lines if len(s) > 3 and not s.startswith(("from ", "import ", "#"))]
-        last = -RUN
-        for k in range(len(kept) - RUN + 1):
-            run = tuple(kept[k : k + RUN])
-            runs[run] += 1
-            if runs[run] > 1 and k >= last + RUN:
-                runs["places"] += 1
-                last = k
-    return runs["places"]
-
-
-def passed(root: Path, what: str) -> int:
-    """Return how many files of the package a call passes through."""
-    env = os.environ | {"PYTHONPATH": str(root / "src"), "HOUSE": str(root)}
-    call = [sys.executable, "-W", "ignore", "-c", PROBE, what]
-    found = subprocess.run(call, capture_output=True, text=True, check=True, env=env)
-    return len(json.loads(found.stdout.strip().splitlines()[-1]))
-
-
 if __name__ == "__main__":
-    main(parse())
+    sys.exit(main(parse().reason))

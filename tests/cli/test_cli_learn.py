@@ -66,7 +66,9 @@ def test_rows_may_come_through_a_pipe(start, graftwork, chain_csv, tmp_path, wor
         process = start(command, *first, name, *more, cwd=tmp_path, stdin=subprocess.PIPE)
         if name == "pipe":
             (tmp_path / "pipe").write_text(chain_csv.read_text())
-        said, err = process.communicate("" if name == "pipe" else chain_csv.read_text(), timeout=60)
+        said, err = process.communicate(
+            "" if name == "pipe" else chain_csv.read_text(), timeout=120
+        )
         assert process.returncode == 0, err
         assert "300" in said + err
 
@@ -134,14 +136,13 @@ def test_a_feature_method_reads_well(graftwork, chain_csv, tmp_path):
         (["--penalize-unary"], {"penalty_options": {"unary": True}}),
         (["--penalize-unary", "--unary-lam", "0.3"], {"penalty_options": {"unary": 0.3}}),
         (["--tie", "3"], {"tie": 3}),
-        (["--method", "best-choice:tie=2"], {"tie": 2}),
         (["--loss", "likelihood", "--inference", "trw"], {"inference": "trw"}),
         (
             ["--loss", "likelihood", "--inference", "bp:rule=product"],
             {"inference": "bp:rule=product"},
         ),
         (["--penalty", "l2"], {"penalty": "l2"}),
-        (["--method", "best-choice:alpha=1:max-edges=1"], {"max_edges": 1}),
+        (["--method", "best-choice:alpha=1", "--edges", "1"], {"max_edges": 1}),
     ],
 )
 def test_options_are_the_estimators_arguments(graftwork, chain_csv, tmp_path, options, expected):
@@ -381,7 +382,6 @@ def test_without_matplotlib_the_rest_is_written(graftwork, chain_csv, tmp_path, 
         (["{csv}", "--unary-lam", "-1"], "'--unary-lam'"),
         (["{csv}", "--tie", "0"], "'--tie'"),
         (["{csv}", "--tie", "2.5"], "'--tie'"),
-        (["{csv}", "--method", "best-choice:tie=many"], "--tie must be a whole number"),
         (["{csv}", "--jobs", "0"], "--jobs must be"),
         (["{csv}", "--holdout", "2"], "'--holdout'"),
         (["{csv}", "--tol", "0"], "--tol must be"),

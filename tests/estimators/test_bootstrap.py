@@ -10,7 +10,7 @@ from scipy.stats import chi2, ncx2
 import graftwork as gw
 from graftwork.data import Table, as_table
 from graftwork.datasets import make_scale_free
-from graftwork.errors import ConvergenceWarning, DataError, DataWarning, ParameterError
+from graftwork.errors import DataError, DataWarning, ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.grafting import Problem
 from graftwork.objectives import PseudoLikelihood
@@ -33,7 +33,7 @@ from doors.grafting import Silence, with_pairs
 from doors.models import Gaps
 from doors.objectives import independent_potentials
 from doors.report import bootstrap_text
-from doors.selection import PairTester
+from doors.selection import StructureSearch
 from doors.testing import moved
 from support.problems import random_table, with_holes
 
@@ -420,13 +420,10 @@ def test_lambda_can_be_kept():
 
 
 def test_fits_that_warn_are_counted(monkeypatch):
-    def warn(found):
-        if found.model.n_edges % 2:
-            warnings.warn("not solved", ConvergenceWarning, stacklevel=2)
-
     table = random_table(8, n=3, rows=60)
     net = network().fit(table)
-    monkeypatch.setattr(Fit, "warn", warn)
+    odd = property(lambda found: found.model.n_edges % 2 == 1)
+    monkeypatch.setattr(Fit, "unsolved", odd)
     boots = [net.bootstrap(table, 8, case_dropping=False, n_jobs=jobs) for jobs in (1, 2)]
     assert 0 < boots[0].unconverged == boots[1].unconverged < 8
 
@@ -656,13 +653,13 @@ def test_no_network_of_a_resample_is_tested_twice(monkeypatch):
     rows = np.clip(np.round(mood + 3), 1, 5).astype(int)
     net = MarkovNetwork(ordinal=True, shape="linear", random_state=0).fit(rows)
     tested = []
-    whole = PairTester.test_all
+    whole = StructureSearch._test_all
 
-    def noted(self, fitted, *rest, **options):
-        tested.append(fitted)
-        return whole(self, fitted, *rest, **options)
+    def noted(search, *rest, **options):
+        tested.append(search.fitted)
+        return whole(search, *rest, **options)
 
-    monkeypatch.setattr(PairTester, "test_all", noted)
+    monkeypatch.setattr(StructureSearch, "_test_all", noted)
     net.bootstrap(rows, 6, case_dropping=False, random_state=0)
     assert len(tested) > 6
     assert not any(first is second for first, second in pairwise(tested))

@@ -56,14 +56,6 @@ class ScoredMissing(StrEnum):
     DROP_ROWS = "drop-rows"
 
 
-class CountedMissing(StrEnum):
-    """What missing cells of rows to count are."""
-
-    ERROR = "error"
-    STATE = "state"
-    DROP_ROWS = "drop-rows"
-
-
 class UnseenStates(StrEnum):
     """What cells are whose state a model does not have."""
 
@@ -586,6 +578,10 @@ Communities = Annotated[
     typer.Option(
         "--communities", help="Communities of variables (Louvain): in words, and in the picture."
     ),
+]
+ShowPath = Annotated[
+    bool,
+    typer.Option("--path", help="Also show every lambda tried, as a table, and draw path.png."),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")]

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.datasets.checks import generator
+from graftwork.data.values import generator
 from graftwork.datasets.mixing import Codes, Diagnosis, Mixing, diagnose
 from graftwork.errors import ApproximationWarning, DataError
 from graftwork.inference.device.drawing import MOST_CHAINS

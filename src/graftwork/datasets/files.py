@@ -19,7 +19,7 @@ from graftwork.data.chains import Sentence, split_labels
 from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after, opened
-from graftwork.datasets.checks import generator
+from graftwork.data.values import generator
 from graftwork.errors import DataError, DataMissingError
 from graftwork.inference.layout import Ints
 from graftwork.parameters import known, number, whole_number

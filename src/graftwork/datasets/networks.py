@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from graftwork.datasets.checks import generator, state_counts
+from graftwork.data.values import generator
+from graftwork.datasets.checks import state_counts
 from graftwork.datasets.drawing import Drawn, draw
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.tables import centre_tables

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from graftwork.datasets.checks import generator
+from graftwork.data.values import generator
 from graftwork.inference.layout import Floats, Ints
 from graftwork.limits import DRAWN
 from graftwork.parameters import number, whole_number

@@ -20,7 +20,6 @@ from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_
 from graftwork.grafting.trace import RunLog
 from graftwork.grafting.tying import tie
 from graftwork.inference.layout import Floats, Ints
-from graftwork.journal import keepable
 from graftwork.parameters import whole_number
 from graftwork.penalties.blocks import Bools
 from graftwork.solvers import Solver
@@ -179,7 +178,6 @@ def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
     return ranked[:first], ranked[first : count + width]
 
 
-@keepable
 @dataclass(slots=True)
 class Tally:
     """What an exchange did.

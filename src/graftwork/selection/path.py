@@ -11,12 +11,12 @@ import numpy as np
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.certificate import Stop
-from graftwork.grafting.trace import Silence
+from graftwork.grafting.trace import Silence, check_of
 from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels
-from graftwork.selection.refit import Curved, bent, refit
+from graftwork.selection.refits import Curved, bent, refit
 from graftwork.solvers import Memory, Solution
 
 STEPS = 5
@@ -391,7 +391,8 @@ class LambdaPath:
             raise PathEndedError
 
     def late(self) -> bool:
-        """Return whether its time is up."""
+        """Return whether its time is up; an observer may end it with KeyboardInterrupt."""
+        check_of(self.observer)()
         limit = self.budget.max_seconds
         return limit is not None and time.monotonic() - self._log.started >= limit
 
