@@ -13,7 +13,6 @@ from graftwork.kernels import (
     pair_sums,
     vectors,
 )
-from graftwork.kernels.bags import repeats
 from graftwork.kernels.bitwords import WORD_BLOCK, common_bits, count_bits, equal_bits
 from graftwork.kernels.chains import logs, sides, sums
 from graftwork.kernels.chains.gains import move_gains, vote_gains

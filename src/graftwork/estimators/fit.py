@@ -141,7 +141,6 @@ def fit(
     sample_weight: Any = None,
     *,
     drawn_from: DrawnFrom | None = None,
-    check: bool = False,
     near: PairwiseMRF | None = None,
     calibrated: bool = True,
 ) -> Fit:
@@ -156,8 +155,6 @@ def fit(
         The rows, or counts of them, as `MarkovNetwork.fit` takes them.
     drawn_from : DrawnFrom, optional
         The sample that the rows were drawn from with replacement.
-    check : bool
-        Whether to see how far the edges depend on single rows.
     near : PairwiseMRF, optional
         The network of almost the same rows, from which a search for edges begins.
     calibrated : bool
@@ -171,7 +168,7 @@ def fit(
     """
     if comes_in_parts(X) and not isinstance(X, PlacedTable):
         with in_parts(spec, X, sample_weight) as rows:
-            return fit(spec, rows, check=check, calibrated=calibrated)
+            return fit(spec, rows, calibrated=calibrated)
     if isinstance(X, PairTables):
         counted = fit_rows(
             spec,
@@ -218,7 +215,6 @@ def fit(
         if drawn.stopped is not None:
             return drawn.stopped
         found = replace(found, drawn=not sample.complete)
-        check = check and sample.complete
         sample, near, lost = drawn.sample, drawn.near, drawn.lost
         found = replace(found, draws=lost.count, lost=lost.median)
         if spec.missing == "impute":
@@ -234,7 +230,6 @@ def fit(
         budget,
         rng,
         drawn_from,
-        check,
         near,
         calibrated=calibrated,
         lost=lost,
@@ -263,7 +258,6 @@ def fit_rows(
     budget: Budget,
     rng: np.random.Generator,
     drawn_from: DrawnFrom | None = None,
-    check: bool = False,
     near: PairwiseMRF | None = None,
     rounds: int | None = None,
     calibrated: bool = False,
@@ -299,7 +293,7 @@ def fit_rows(
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
     learning = Learning(
-        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds, lost
+        spec, recipe, table, sample, family, budget, rng, drawn_from, near, rounds, lost
     )
     began = time.monotonic()
     learned = learning.run()

@@ -36,7 +36,6 @@ from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import MissingCells, read_rows_to_draw
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.predictability import Predictability, cross_validate, predict_rows
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
@@ -64,6 +63,7 @@ from graftwork.parameters import (
     Shape,
     check_jobs,
     reference,
+    whole_number,
 )
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import Evidence
@@ -273,7 +273,7 @@ class MarkovNetwork(Estimator):
             If a column has a value of its own in most rows, as identifiers and free text have
             (of a Table, whoever read it was warned), or if rows are dropped.
         """
-        found = fit(self.spec(), X, sample_weight, check=True)
+        found = fit(self.spec(), X, sample_weight)
         self._keep(found, X)
         if found.interrupted:
             raise KeyboardInterrupt

@@ -13,7 +13,6 @@ from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Observer
 from graftwork.groups.comparison import GlobalStrength, GroupComparison
@@ -39,7 +38,7 @@ from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import count_threads
 from graftwork.limits import RESAMPLES
 from graftwork.models import PairwiseMRF
-from graftwork.parameters import number
+from graftwork.parameters import number, whole_number
 
 Pair = tuple[int, int]
 

@@ -151,8 +151,6 @@ class EdgeSelection:
         Pairs whose tests with and without the edge disagreed.
     rivals : tuple of (name, name)
         Pairs left out though they pass their tests while absent: they fail as edges.
-    n_moved : int or None
-        Edges that come or go without 1 % of the rows; None if that was not tried.
     max_edges : int or None
         The largest number of edges, where there are that many.
     residual : float or None
@@ -169,7 +167,6 @@ class EdgeSelection:
     sampled: bool = False
     n_contested: int = 0
     rivals: tuple[tuple[Any, Any], ...] = ()
-    n_moved: int | None = None
     max_edges: int | None = None
     residual: float | None = None
 
