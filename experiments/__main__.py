@@ -27,7 +27,7 @@ from graftwork.cli.failures import (
 )
 from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.datasets.folders import data_folder
+from graftwork.datasets.files import data_folder
 from graftwork.errors import DataError
 
 ALL = "all"

@@ -40,16 +40,6 @@ PARTS = {
             def begin(self, *given):
                 return Ebic(0.0).begin(*given)
         ''',
-    "datasets/dice.py": '''
-        from graftwork.data import Table
-        from graftwork.datasets.registry import Dataset
-
-        def load_dice():
-            """Return two dice that fell alike."""
-            return Table(("red", "blue"), (("low", "high"),) * 2, [[0, 1] * 20] * 2)
-
-        DATASET = Dataset("dice", load_dice, embedded=True)
-        ''',
     "penalties/leaning.py": '''
         from graftwork.penalties.lasso import L1
         from graftwork.registry import register
@@ -73,7 +63,6 @@ PARTS = {
         class Listing:
             """Exact inference by listing all joint states."""
 
-            ignores_empty_edges = True
 
             def describe(self):
                 return "exact inference (all joint states)"
@@ -116,7 +105,7 @@ PARTS = {
 # Imported before anything else, as if the files lay in the rooms' folders.
 PLUGIN = """
     import importlib
-    for room in ("recipes", "selection.criteria", "penalties", "inference", "datasets"):
+    for room in ("recipes", "selection.criteria", "penalties", "inference"):
         package = importlib.import_module("graftwork." + room)
         package.__path__.append({folder!r} + "/" + room.replace(".", "/"))
     """
@@ -163,13 +152,6 @@ def test_the_estimators_learn_with_each(folder):
         X, Y = [[["a"], ["b"]]] * 3, [["x", "y"]] * 3
         chains = [gw.ChainCRF(m, lam=0.1).fit(X, Y).objective_ for m in ("backwards", "grafting")]
         print(chains[0] - chains[1])
-        dice = gw.datasets.load_dice()
-        assert gw.datasets.DATASETS["dice"].load() is not dice
-        assert gw.MarkovNetwork(lam=0.05).fit(dice).model_.edges == [("red", "blue")]
-        own = {"method": "backwards", "penalty": "leaning", "lam": 0.05}
-        for given in (own, {"criterion": "aic"}, {"inference": "listing", **exact}):
-            low, high = gw.MarkovNetwork(**given).estimate(made.data).seconds
-            assert 0 < low <= high
     """))  # fmt: skip
     differences = [abs(float(line)) for line in out.split()]
     assert len(differences) == 6
@@ -183,12 +165,6 @@ def test_the_command_line_lists_each(folder):
     chains = run(folder, "-c", start.format(["crf", "--help"]))
     assert "backwards" in chains
     assert "leaning" in chains
-
-
-def test_the_command_line_learns_from_the_data_set(folder, tmp_path):
-    words = ["learn", "dice", "--lam", "0.05", "--out", str(tmp_path), "--holdout", "0"]
-    out = run(folder, "-c", f"import one_file; from graftwork.cli import main; main({words!r})")
-    assert "red - blue" in out
 
 
 def test_the_contracts_hold_each_to_account(folder):

@@ -39,16 +39,17 @@ def lottery(count=1, seed=0):
 
 table = gw.datasets.make_planted_chain(n_chain=20, n_noise=10, n_rows=1000, random_state=0).data
 found = gw.compare(table, [lottery(), "edge-grafting"], lam=0.03)
-print(found.words())
+for each in found:
+    print(f"{each['method']}: {each['edges']} edges, objective {each['objective']:.6f}")
 
 # %%
 # Both end at the same objective and the same edges. With the largest violation first, the
 # objective falls sooner, and fewer rounds are needed.
 
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
-for label, style, colour in [("lottery", "s--", "#d55e00"), ("edge-grafting", "o-", "#0072b2")]:
-    rounds = found[label].rounds
-    ax.plot([each["objective"] for each in rounds], style, color=colour, markersize=4, label=label)
+for each, style, colour in zip(found, ("s--", "o-"), ("#d55e00", "#0072b2"), strict=True):
+    objectives = [record.objective for record in each["network"].trace_]
+    ax.plot(objectives, style, color=colour, markersize=4, label=each["method"])
 ax.set_xlabel("round")
 ax.set_ylabel("objective")
 ax.legend()

@@ -11,17 +11,17 @@ from typing import Any, Literal
 import numpy as np
 
 from experiments.engine import Context, Found
-from experiments.engine.observers import CpuClock, curve_of
-from graftwork.comparing.networks import make_task
-from graftwork.comparing.runner import Attempt, run_methods
+from experiments.engine.observers import Album, CpuClock, curve_of
+from graftwork.comparing import rehearse
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
 from graftwork.datasets import draw, load_jester, load_yummly, scale_free_network
-from graftwork.errors import ApproximationWarning
+from graftwork.errors import ApproximationWarning, ConvergenceWarning
+from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset
 from graftwork.parameters import gather, joined
-from graftwork.report.edges import score_edges
+from graftwork.report.edges import score_edges, true_edges
 
 #: The counters of a round that curves are drawn against; seconds are those of the processor.
 COUNTERS = ("seconds", "evaluations", "blocks_scored", "tables_counted")
@@ -181,26 +181,22 @@ class Clock(CpuClock):
 def run(plan: Plan, context: Context) -> Found:
     """Return what became of a run: its end, and its curve, evaluated outside the clock."""
     rows = read_rows(plan.source, context.seed, context.folder, context.n_jobs)
-    chosen, clock = arguments(plan), Clock(context.observer)
-    lam = chosen.pop("lam")
-    task = make_task(
-        rows.train,
-        {plan.method: chosen},
-        lam=lam,
-        truth=rows.truth,
-        test=rows.test,
-        random_state=context.seed + plan.seed,
-        n_jobs=context.n_jobs,
-        points=POINTS,
-    )
-    (attempt,) = run_methods(task, clock).attempts
-    rounds = _rounds(attempt, clock)
-    curve = _curve(attempt, rounds, rows, task.truth)
-    certificate = attempt.net.certificate_
+    truth = None if rows.truth is None else true_edges(rows.truth, rows.train.names)
+    settings = arguments(plan)
+    settings |= {"random_state": context.seed + plan.seed, "n_jobs": context.n_jobs}
+    rehearse(settings, rows.train)
+    clock = Clock(context.observer)
+    album = Album(clock, POINTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the record says how it ended
+        net = MarkovNetwork(**settings, verbose=album).fit(rows.train)
+    rounds = _rounds(net, clock)
+    curve = _curve(net, album, rounds, rows, truth)
+    certificate = net.certificate_
     return {
         **plan.settings(),
-        "lam": float(lam),
-        "true_edges": None if task.truth is None else len(task.truth),
+        "lam": float(settings["lam"]),
+        "true_edges": None if truth is None else len(truth),
         "mixing": dict(rows.mixing),
         "stop": certificate.stop,
         "converged": bool(certificate.converged),
@@ -211,7 +207,7 @@ def run(plan: Plan, context: Context) -> Found:
     }
 
 
-def _rounds(attempt: Attempt, clock: Clock) -> list[Found]:
+def _rounds(net: MarkovNetwork, clock: Clock) -> list[Found]:
     """Return the counters of each round, from the network without edges on."""
     return [
         {
@@ -221,16 +217,17 @@ def _rounds(attempt: Attempt, clock: Clock) -> list[Found]:
             "edges": record.edges,
             "objective": float(record.objective),
         }
-        for record, seconds in zip(attempt.net.trace_, clock.by_round(), strict=True)
+        for record, seconds in zip(net.trace_, clock.by_round(), strict=True)
     ]
 
 
-def _curve(attempt: Attempt, rounds: list[Found], rows: Rows, truth: Any) -> list[Found]:
+def _curve(
+    net: MarkovNetwork, album: Album, rounds: list[Found], rows: Rows, truth: Any
+) -> list[Found]:
     """Return some rounds: counters, objective, and what their networks are worth."""
-    net = attempt.net
     sample = prepare(rows.train, keep_all_states=bool(net.spec().unary), n_jobs=net.n_jobs)
     points = []
-    for index, potentials in attempt.watcher.networks():
+    for index, potentials in album.networks():
         point = dict(rounds[index])
         model = to_model(rows.train, sample, potentials)
         point["test_nlpl"] = -float(np.mean(model.log_pseudo_likelihood(rows.test)))

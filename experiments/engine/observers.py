@@ -130,6 +130,65 @@ class Snapshots(PassOn):
         self._inner.on_network(potentials)
 
 
+class Album(PassOn):
+    """An observer that keeps the networks of some rounds.
+
+    It keeps every network, then every second, every fourth: memory does not grow with the rounds.
+    """
+
+    def __init__(self, inner: Observer, most: int) -> None:
+        super().__init__(inner)
+        self._most, self._every, self._index = most, 1, 0
+        self._kept: dict[int, Potentials] = {}
+        self._last: Potentials | None = None
+
+    def on_round(self, record: Round) -> None:
+        """Remember which round it was, and pass it on."""
+        self._index = record.index
+        self._inner.on_round(record)
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Keep the network if it is its turn, and pass it on."""
+        self._last = potentials
+        if self._index % self._every == 0:
+            self._kept[self._index] = potentials
+        if len(self._kept) > 2 * self._most:
+            self._every *= 2
+            self._kept = {i: kept for i, kept in self._kept.items() if i % self._every == 0}
+        self._inner.on_network(potentials)
+
+    def networks(self) -> tuple[tuple[int, Potentials], ...]:
+        """Return the networks of at most `most` rounds, the first and the last among them."""
+        if self._last is None:
+            return ()
+        kept = sorted({**self._kept, self._index: self._last}.items())
+        places = np.linspace(0, len(kept) - 1, min(len(kept), self._most)).round().astype(int)
+        return tuple(kept[i] for i in places.tolist())
+
+
+class Seen(PassOn):
+    """An observer that counts the different features there were at the end of any round.
+
+    A feature that comes and goes within one round is not seen: it never had a weight.
+
+    Attributes
+    ----------
+    counts : list of int
+        How many there were by the end of each round.
+    """
+
+    def __init__(self, inner: Observer) -> None:
+        super().__init__(inner)
+        self._seen: set[int] = set()
+        self.counts: list[int] = []
+
+    def on_network(self, potentials: Any) -> None:
+        """Count the features that are new, and pass it on."""
+        self._seen.update(potentials.layout.features.tolist())
+        self.counts.append(len(self._seen))
+        self._inner.on_network(potentials)
+
+
 class CpuClock(PassOn):
     """An observer that measures the CPU seconds of a run, all threads together.
 

@@ -8,9 +8,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 from experiments.engine import Context, Figure, Found, Size, Step
-from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
-from graftwork.comparing.chains import compare_chains
+from experiments.grafting_light.learners import learn_chains
 from graftwork.datasets import LabelledChains, labelled_chains
 
 LIGHT, GRAFTING, SEIDEL, FULL = "grafting-light", "grafting", "gauss-seidel", "full"
@@ -23,9 +22,6 @@ CRITERIA = (
     ("selected", "features selected on the way"),
     ("evaluations", "gradient evaluations"),
 )
-CURVE = ("evaluations", "objective", "loss", "features", "selected")
-#: What is told of a run beside the criteria.
-TOLD = ("objective", "rounds", "converged", "stop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +104,26 @@ def run_chain(
 ) -> Found:
     """Return the six criteria of a method on the synthetic chain, and its way there."""
     train, test = chain_data(sizes, context.seed)
-    lam, clock = sizes.c1 / sizes.n_train, CpuClock(context.observer)
-    comparison = compare_chains(
+    lam = sizes.c1 / sizes.n_train
+    net, found = learn_chains(
+        context,
         train.X,
         train.y,
-        [method],
+        (test.X, test.y),
+        method=method,
         select=unit,
-        test=(test.X, test.y),
         lam=lam,
         l2=ridge * lam,
         max_evaluations=sizes.max_evaluations,
-        n_jobs=context.n_jobs,
-        observer=clock,
     )
-    [row], [run] = comparison.table(), comparison.runs
+    curve = found.pop("curve")
     return {
         "method": method,
         "select": unit,
-        **{name: row[name] for name, _ in CRITERIA if name != "cpu_seconds"},
-        "cpu_seconds": clock.seconds,
-        **{name: row[name] for name in TOLD},
-        "inputs": len(run.model.attributes),
+        **found,
+        "inputs": len(net.model_.attributes),
         "n_train": sizes.n_train,
-        "curve": curve_of(run.rounds, CURVE),
+        "curve": curve,
     }
 
 

@@ -8,14 +8,13 @@ from functools import lru_cache, partial
 from typing import Any
 
 from experiments.engine import Context, Figure, Found, Size, Step
-from experiments.engine.observers import CpuClock, curve_of
 from experiments.engine.panels import draw_criteria
-from experiments.grafting_light.chain import CRITERIA, CURVE, FULL, GRAFTING, LIGHT, SEIDEL, TOLD
+from experiments.grafting_light.chain import CRITERIA, FULL, GRAFTING, LIGHT, SEIDEL
+from experiments.grafting_light.learners import learn_chains
 from experiments.grafting_light.made import made_corpus
-from graftwork.comparing.chains import compare_chains
 from graftwork.data.chains import Sequences, as_sequences
 from graftwork.datasets import load_conll2000
-from graftwork.datasets.conll2000 import LabelledSentences
+from graftwork.datasets.files import LabelledSentences
 from graftwork.report.chunks import chunk_scores
 
 #: The criteria with F1 in place of the error rate.
@@ -119,11 +118,12 @@ def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found
     folder = None if context.folder is None else str(context.folder)
     made = context.size == "tiny"
     (X, y), (X_test, y_test) = chunk_data(folder, sizes.n_train, sizes.n_test, made=made)
-    clock, lam = CpuClock(context.observer), learner.c1 / len(y)
-    comparison = compare_chains(
+    lam = learner.c1 / len(y)
+    net, found = learn_chains(
+        context,
         X,
         y,
-        [learner.method],
+        method=learner.method,
         select=learner.select,
         lam=lam,
         penalty=learner.penalty,
@@ -131,25 +131,20 @@ def run_chunks(context: Context, *, learner: Learner, sizes: ChunkSize) -> Found
         candidates=CANDIDATES,
         tol=TOL_ALL if learner.penalty == "l2" else TOL * lam,
         max_evaluations=learner.most,
-        n_jobs=context.n_jobs,
-        observer=clock,
     )
-    [row], [run] = comparison.table(), comparison.runs
-    candidates = run.certificate.n_edges + run.certificate.n_inactive
-    told = [name for name, _ in CRITERIA if name not in ("cpu_seconds", "test_error")]
+    curve, certificate = found.pop("curve"), net.certificate_
+    candidates = certificate.n_edges + certificate.n_inactive
     return {
         "method": learner.method,
         "penalty": learner.penalty,
         "c1": learner.c1,
         "select": learner.select,
-        "f1": 100 * chunk_scores(y_test, run.model.predict(X_test, None, context.n_jobs)).f1,
-        **{name: row[name] for name in told},
-        "cpu_seconds": clock.seconds,
-        **{name: row[name] for name in TOLD},
+        "f1": 100 * chunk_scores(y_test, net.model_.predict(X_test, None, context.n_jobs)).f1,
+        **found,
         "candidates": candidates,
-        "dropped": 1.0 - row["features"] / candidates,
+        "dropped": 1.0 - found["features"] / candidates,
         "n_train": len(y),
-        "curve": curve_of(run.rounds, CURVE),
+        "curve": curve,
     }
 
 

@@ -16,7 +16,7 @@ from experiments.engine import Context, Found, Size, Step
 from experiments.engine.observers import CpuClock, curve_of
 from experiments.grafting_light.chain import FULL, GRAFTING, LIGHT
 from experiments.grafting_light.made import made_letters
-from graftwork.comparing.networks import compare, corner_of
+from graftwork.comparing import corner_of, rehearse
 from graftwork.data import Table
 from graftwork.datasets import Letters, load_ocr_letters
 from graftwork.errors import ApproximationWarning, ConvergenceWarning
@@ -174,22 +174,17 @@ def run_letter(
 ) -> Found:
     """Return what a method makes of one letter: half of its images to learn from."""
     train, test = _halves(context, letter)
+    given = {**settings, "lam": lam, "tol": TOL, "random_state": context.seed}
+    given["n_jobs"] = context.n_jobs
+    rehearse(given, train)
     times = []
     for _ in range(repeats):
         clock = CpuClock(context.observer)
-        comparison = compare(
-            train,
-            [dict(settings)],
-            lam=lam,
-            test=test,
-            points=2,
-            tol=TOL,
-            random_state=context.seed,
-            n_jobs=context.n_jobs,
-            observer=clock,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            net = MarkovNetwork(**given, verbose=clock).fit(train)
         times.append(clock.seconds)
-    [row], [run] = comparison.table(), comparison.runs
+    last, certificate = net.trace_[-1], net.certificate_
     return {
         "letter": letter,
         "method": settings["method"],
@@ -197,9 +192,12 @@ def run_letter(
         "select": settings["method_options"].get("count"),
         "lam": lam,
         "cpu_seconds": min(times),
-        **{name: row[name] for name in ("evaluations", "objective", "edges", "rounds")},
-        **_end(run.model, run.certificate, test, n_samples, context),
-        "curve": curve_of(run.rounds, CURVE),
+        "evaluations": last.evaluations,
+        "objective": certificate.objective,
+        "edges": certificate.n_edges,
+        "rounds": len(net.trace_),
+        **_end(net.model_, certificate, test, n_samples, context),
+        "curve": curve_of([record.to_dict() for record in net.trace_], CURVE),
     }
 
 

@@ -7,8 +7,7 @@ from scipy.ndimage import uniform_filter
 
 from graftwork.data.chains import Sentence
 from graftwork.datasets import Letters
-from graftwork.datasets.conll2000 import Corpus, LabelledSentences
-from graftwork.datasets.ocr_letters import centred
+from graftwork.datasets.files import Corpus, LabelledSentences, centred
 
 #: Sentences to learn from and to test on.
 SENTENCES = (60, 30)

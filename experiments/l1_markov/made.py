@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graftwork.data import Table
 from graftwork.data.missing import MISSING_STATE
-from graftwork.datasets.parts import pixel_table
+from graftwork.datasets.files import pixel_table
 
 #: How often a genotype is missing, an allele is rare, and neighbouring alleles are inherited
 #: together.

@@ -12,7 +12,7 @@ from experiments.engine.observers import Snapshots
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
 from graftwork.datasets import make_bernoulli
-from graftwork.datasets.parts import Parts
+from graftwork.datasets.files import Parts
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset

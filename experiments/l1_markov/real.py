@@ -24,7 +24,7 @@ from experiments.l1_markov.penalties import (
 )
 from graftwork.data import Table
 from graftwork.datasets import load_hapmap, load_mnist
-from graftwork.datasets.parts import Parts
+from graftwork.datasets.files import Parts
 from graftwork.estimators import MarkovNetwork
 from graftwork.parameters import gather
 

@@ -17,8 +17,7 @@ from graftwork.version import __version__
 if TYPE_CHECKING:
     from graftwork import datasets as datasets
     from graftwork import exchange as exchange
-    from graftwork.comparing.chains import compare_chains as compare_chains
-    from graftwork.comparing.networks import compare as compare
+    from graftwork.comparing import compare as compare
     from graftwork.contingency import PairTables as PairTables
     from graftwork.contingency import count_pairs as count_pairs
     from graftwork.data import Table as Table
@@ -89,8 +88,7 @@ _HOMES = {
     "TooLargeError": "graftwork.errors",
     "as_table": "graftwork.data",
     "chunk_scores": "graftwork.report",
-    "compare": "graftwork.comparing.networks",
-    "compare_chains": "graftwork.comparing.chains",
+    "compare": "graftwork.comparing",
     "compare_edges": "graftwork.report",
     "compare_groups": "graftwork.groups.compare",
     "count_pairs": "graftwork.contingency",
@@ -138,7 +136,6 @@ __all__ = [
     "as_table",
     "chunk_scores",
     "compare",
-    "compare_chains",
     "compare_edges",
     "compare_groups",
     "count_pairs",

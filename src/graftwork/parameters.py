@@ -208,7 +208,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         way there, which matters for time and when a budget stops them. "auto" is "full" with
         penalty="l2" or "none", unless edges, rounds or tests are limited, and "working-set" for
         the pseudo-likelihood of up to 500 variables (2,500 with prior knowledge, or where
-        missing cells are left out or drawn) without arrivals or limits other than on time;
+        missing cells are left out or drawn) without limits other than on time;
         otherwise, or where one of its options is set, "best-choice"; ``method_`` tells which.
         "chow-liu" is the best tree, with weights fitted by the loss; "forced-pruning" looks for the
         best network with exactly ``max_edges`` edges (default: those it starts with) by exchanging
@@ -238,12 +238,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         within="method_options",
         help="Go through N larger lambdas first, which helps belief propagation converge.",
         metavar="N",
-    ),
-    Parameter(
-        "arrivals", None, _FREE, "sequence of groups of names, optional",
-        """Variables that become available over time: the first group before the first round,
-        another before each later one. Edges are only looked for among those that are there.""",
-        within="method_options",
     ),
     Parameter(
         "max_tests", None, Number(1, whole=True, optional=True), "int, optional",

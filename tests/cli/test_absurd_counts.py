@@ -11,11 +11,6 @@ REFUSED = {
     "bootstrap": ["bootstrap", "{table}", "--n", HUGE],
     "permutations": ["compare-groups", "{table}", "--by", "d", "--permutations", HUGE],
     "anneal": ["learn", "{table}", "--anneal", HUGE],
-    "length": ["compare-chains", "--length", HUGE],
-    "sequences": ["compare-chains", "--sequences", HUGE],
-    "inputs": ["compare-chains", "--inputs", HUGE],
-    "labels": ["compare-chains", "--labels", HUGE],
-    "test-sequences": ["compare-chains", "--test-sequences", HUGE],
 }
 #: Bytes of address space would count libraries too; what a process writes to is its data.
 MOST_MEMORY = 10**9

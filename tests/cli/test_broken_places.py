@@ -13,9 +13,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="limits of processes")
 #: Commands, with what they read and where they write.
 COMMANDS = {
     "learn": ["learn", "t.csv", "--lam", "0.05", "--holdout", "0", "--out", "{out}"],
-    "path": ["path", "t.csv", "--goal", "prediction", "--out", "{out}"],
     "bootstrap": ["bootstrap", "t.csv", "--lam", "0.05", "--n", "3", "--out", "{out}"],
-    "compare": ["compare", "t.csv", "--lam", "0.1", "--methods", "full", "--out", "{out}"],
     "compare-groups": ["compare-groups", "t.csv", "--by", "d", "--out", "{out}"],
     "crf": ["crf", "s.txt", "--lam", "0.01", "--out", "{out}"],
     "explore": ["explore", "m.gw", "--out", "{out}/page.html"],
@@ -24,7 +22,6 @@ COMMANDS = {
     "sample": ["sample", "m.gw", "2000", "--out", "{out}/rows.csv"],
     "impute": ["impute", "m.gw", "t.csv", "--out", "{out}/filled.csv"],
     "predict": ["predict", "m.gw", "t.csv", "--target", "d", "--out", "{out}/told.csv"],
-    "count": ["count", "t.csv", "--out", "{out}/t.gwc"],
     "score": ["score", "m.gw", "t.csv", "--per-row", "{out}/scores.csv"],
 }
 #: The largest file that there is room for: less than each command writes.

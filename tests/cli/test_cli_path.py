@@ -1,5 +1,6 @@
+"""graftwork learn --path, and the goals and criteria that choose a lambda."""
+
 import csv
-import math
 
 import pytest
 
@@ -7,9 +8,8 @@ from graftwork.models import load, read_info
 
 from doors.cli import NAMES
 from doors.estimators import spec
-from doors.selection import choice
 
-FAST = ["--jobs", "1"]
+FAST = ["--jobs", "1", "--holdout", "0"]
 
 
 def read(path):
@@ -17,61 +17,36 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def test_path_shows_every_lambda_and_writes_the_files(graftwork, chain_csv, tmp_path, monkeypatch):
-    monkeypatch.setattr(choice, "ALLOWED", -math.inf)  # that tested edges are no candidate
-    out = tmp_path / "out"
-    words = ("--goal", "prediction", "--criterion", "hold-out:share=0.3", "--out", out)
-    result = graftwork("path", chain_csv, *words, *FAST)
+def test_every_lambda_is_shown_and_drawn(graftwork, chain_csv, tmp_path):
+    words = ("--goal", "prediction", "--criterion", "ebic:gamma=0.5", "--path", "--out", tmp_path)
+    result = graftwork("learn", chain_csv, *words, *FAST)
     assert result.code == 0, result.err
-    assert {p.name for p in out.iterdir()} == {"path.csv", "path.png", "model.gw"}
-    rows = read(out / "path.csv")
-    assert [row["chosen"] for row in rows].count("True") == 1
-    assert all(float(row["held_out"]) > 0 for row in rows)
-    assert all(row["refit_loss"] == "" for row in rows)
-    shown = [line for line in result.out.splitlines() if line.endswith("<- chosen")]
-    assert len(shown) == 1
-    [chosen] = [row for row in rows if row["chosen"] == "True"]
-    info = read_info(out / "model.gw")
-    assert info["lam"] == pytest.approx(float(chosen["lam"]))
-    assert info["settings"]["criterion_options"] == {"share": 0.3}
-    assert info["goal"] == "prediction"
-    n_edges = load(out / "model.gw").n_edges
-    assert n_edges >= 2
-    assert int(chosen["n_edges"]) == int(shown[0].split()[1]) == n_edges
-    assert "model.gw has" not in result.out
-
-
-def test_path_says_that_tested_edges_are_taken(graftwork, chain_csv, tmp_path):
-    words = ("--goal", "prediction", "--out", tmp_path, "--no-plot")
-    result = graftwork("path", chain_csv, *words, *FAST)
-    assert result.code == 0, result.err
-    assert {row["chosen"] for row in read(tmp_path / "path.csv")} == {"False"}
-    text, edges = " ".join(result.out.split()), load(tmp_path / "model.gw").n_edges
-    assert "does worse by less than a standard error" in text
-    assert f"model.gw has the {edges} edges that tests keep, refitted." in text
+    assert {"path.csv", "path.png"} <= {path.name for path in tmp_path.iterdir()}
+    [chosen] = [row for row in read(tmp_path / "path.csv") if row["chosen"] == "True"]
+    [shown] = [line.split() for line in result.out.splitlines() if line.endswith("<- chosen")]
+    assert float(shown[0]) == pytest.approx(float(chosen["lam"]), rel=1e-3)
+    assert int(shown[1]) == int(chosen["n_edges"]) == load(tmp_path / "model.gw").n_edges
+    text = (tmp_path / "summary.txt").read_text()
+    assert "smallest EBIC" in " ".join(text.split())
+    assert "Lambdas tried" in text
+    assert "refits" not in text
     info = read_info(tmp_path / "model.gw")
-    assert info["choice"]["path"]["tested"] > info["choice"]["path"]["criterion"]
-    assert info["choice"]["tests"]["n_kept"] == edges
+    assert info["lam"] == pytest.approx(float(chosen["lam"]))
+    assert info["settings"]["criterion_options"] == {"gamma": 0.5}
 
 
-def test_path_of_the_structure(graftwork, chain_csv, tmp_path):
-    result = graftwork("path", chain_csv, "--out", tmp_path, "--no-plot", *FAST)
+def test_the_path_of_the_structure_is_of_penalised_fits(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--path", "--no-plot", "--out", tmp_path, *FAST)
     assert result.code == 0, result.err
     assert not (tmp_path / "path.png").exists()
-    text = " ".join(result.out.split())
-    assert "false discovery rate" in text
-    assert f"a short list of {read(tmp_path / 'path.csv')[-1]['n_edges']} pair" in text
-    assert f"{load(tmp_path / 'model.gw').n_edges} were kept as edges" in text
-    kept = f"model.gw has the {load(tmp_path / 'model.gw').n_edges} edges kept"
-    assert f"in the line chosen those of the short list; {kept}" in text
+    assert "penalised fits, before tests and refits" in result.out
 
 
-def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):
-    words = ("--goal", "prediction", "--criterion", "ebic:gamma=0.5", "--no-plot")
-    result = graftwork("learn", chain_csv, *words, "--out", tmp_path, *FAST)
+def test_without_a_choice_there_is_no_path(graftwork, chain_csv, tmp_path):
+    result = graftwork("learn", chain_csv, "--path", "--lam", "0.1", "--out", tmp_path, *FAST)
     assert result.code == 0, result.err
-    assert "smallest EBIC" in " ".join((tmp_path / "summary.txt").read_text().split())
-    assert "refit" not in (tmp_path / "summary.txt").read_text()
+    assert "None: no lambda was chosen." in result.out
+    assert not [path.name for path in tmp_path.iterdir() if path.stem == "path"]
 
 
 @pytest.mark.parametrize(
@@ -83,28 +58,13 @@ def test_learn_takes_a_goal_and_a_criterion(graftwork, chain_csv, tmp_path):
         (["--goal", "prediction", "--criterion", "k-fold:gamma=1"], "'gamma' is not known"),
         (["--goal", "truth"], "truth"),
         (["--fdr", "2"], "--fdr must be"),
-        (["--method", "chow-liu"], "there is no path"),
     ],
 )
 def test_nonsense_is_one_sentence(graftwork, chain_csv, tmp_path, words, sentence):
-    result = graftwork("path", chain_csv, "--out", tmp_path, "-q", *words)
+    result = graftwork("learn", chain_csv, "--out", tmp_path, "-q", *words)
     assert result.code == 2
     assert sentence in result.err
     assert len(result.lines) == 1
-
-
-def test_path_takes_missing_cells_and_knowledge(graftwork, chain_csv, tmp_path):
-    lines = chain_csv.read_text().splitlines()
-    lines[5:300:9] = [line[line.index(",") :] for line in lines[5:300:9]]  # no first cell
-    chain_csv.write_text("\n".join(lines) + "\n")
-    words = ("--out", tmp_path, "--no-plot", "--missing", "drop-rows", "--required", "a~d")
-    result = graftwork("path", chain_csv, *words, "--forbidden", "b~c", *FAST)
-    assert result.code == 0, result.err
-    edges, info = load(tmp_path / "model.gw").edges, read_info(tmp_path / "model.gw")
-    assert ("a", "d") in edges
-    assert ("b", "c") not in edges
-    assert info["missing"]["policy"] == "drop-rows"
-    assert info["rows"] == 300 - info["missing"]["rows"] < 300
 
 
 def test_every_criterion_is_listed():

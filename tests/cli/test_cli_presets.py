@@ -127,12 +127,6 @@ def test_refusals_come_before_the_file_is_read(graftwork, tmp_path, words, said)
         assert said in result.lines[-1]
 
 
-def test_where_lambda_is_chosen_or_methods_are_compared_there_is_no_preset(graftwork, chain_csv):
-    for command in ("path", "compare"):
-        result = graftwork(command, chain_csv, "--preset", "best-choice-paper")
-        assert "No such option: --preset" in result.err
-
-
 def test_resamples_have_the_preset(graftwork, chain_csv, tmp_path):
     words = ["--preset", "best-choice-paper", "--lam", "0.1", "--n", "2", "--no-case-dropping"]
     out = tmp_path / "boot"
@@ -173,7 +167,7 @@ def test_counts_and_rows_in_parts_have_the_preset(settings_of, graftwork, chain_
     expected = settings_of(*words)
     assert settings_of(*words, "--memory", "200MB") == expected
     counts = tmp_path / "counts.gwc"
-    assert graftwork("count", chain_csv, "--out", counts, "-q").code == 0
+    gw.count_pairs(chain_csv).save(counts)
     assert settings_of(*words, data=counts) == expected
 
 

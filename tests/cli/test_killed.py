@@ -48,7 +48,6 @@ def numbers(folder, *, but=()):
 
 WORDS = {
     "learn": ["--no-plot", "--holdout", "0"],
-    "path": ["--no-plot", "--goal", "prediction"],
     "bootstrap": ["--n", "6", "--no-plot", "--jobs", "1"],
     "compare-groups": ["--by", "d", "--permutations", "6", "--no-plot", "--jobs", "1"],
 }
@@ -136,7 +135,7 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     """Killed five times whenever it happens to be, the same command ends as a quiet run does."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng([int(os.environ.get("GRAFTWORK_KILLS_SEED", "7")), len(command)])
-    rows, columns, states = LONG if command in ("learn", "path") else SHORT
+    rows, columns, states = LONG if command == "learn" else SHORT
     table = rng.integers(0, states, (rows, columns))
     drawn = rng.random((rows, columns - 1)) < 0.5
     table[:, 1:] = np.where(drawn, table[:, :-1], table[:, 1:])
@@ -183,21 +182,6 @@ def test_kills_at_random_moments(command, tmp_path, monkeypatch):
     assert main([*words, "out"]) == 0
     assert [path.name for path in (tmp_path / "out").glob("progress*")] == []
     (same_chain if command == "crf" else same_numbers)(tmp_path / "quiet", tmp_path / "out")
-
-
-def test_finished_methods_are_not_run_again(chain_csv, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    words = ["compare", str(chain_csv), "--lam", "0.02", "--no-plot"]
-    words += ["--methods", "best-choice,edge-grafting,first-hit", "--out"]
-    killed(2, *words, "out", cwd=tmp_path)
-    assert main([*words, "out"]) == 0
-    assert main([*words, "quiet"]) == 0
-    found = []
-    for folder in ("out", "quiet"):
-        lines = (tmp_path / folder / "rounds.csv").read_text().splitlines()
-        place = lines[0].split(",").index("objective")
-        found.append([(line.split(",")[0], line.split(",")[place]) for line in lines])
-    assert found[0] == found[1]
 
 
 def test_finished_fits_are_the_same_to_the_last_bit(chain_csv, tmp_path, monkeypatch):

@@ -332,7 +332,7 @@ def test_dask_that_is_not_there(graftwork, monkeypatch, tmp_path):
 
 
 def test_other_commands_need_one_file(graftwork):
-    found = graftwork("path", "sales/*.parquet")
+    found = graftwork("bootstrap", "sales/*.parquet")
     assert found.code == 2
     assert "this command needs all rows in memory" in found.err
 

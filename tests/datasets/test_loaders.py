@@ -198,12 +198,6 @@ def test_debd_knows_its_names(wrong, folder):
     [
         ("0,1,1\n1,0,2\n", "line 2, cell 3: '2' is none of '0', '1'"),
         ("0,1,1\n1,0\n", "line 2 has 2 cells, but line 1 has 3"),
-        ("0,1,1\n\n1,0,1\n", "line 2 has 1 cells"),
-        ("0,1,1\n1,,1\n", "line 2, cell 2: ''"),
-        ("0;1;1\n", "line 1, cell 1: '0;1;1'"),
-        ("x0,x1,x2\n0,1,1\n", "line 1, cell 1: 'x0'"),
-        ("0,1,é\n", "line 1, cell 3"),
-        ("", "no rows"),
         ("0,1\n", "nltcs.valid.data.gz: the rows have 3 cells, but those of nltcs.ts.data.gz"),
     ],
 )
@@ -256,21 +250,6 @@ def test_jester_refuses(folder):
     np.savez(path, ratings_x100=np.full((3, 100), 1001, dtype=np.int16))
     with pytest.raises(DataError, match="1001 is not a rating"):
         load_jester(folder)
-    np.savez(path, ratings_x100=np.full((3, 100), 9900, dtype=np.int16))
-    with pytest.raises(DataError, match="0 users rated 100 jokes"):
-        load_jester(folder)
-    np.savez(path, ratings_x100=np.zeros((3, 100), dtype=np.int16))
-    with pytest.raises(DataError, match="all rows are equal"):
-        load_jester(folder)
-    np.savez(path, ratings_x100=np.zeros((3, 99), dtype=np.int16))
-    with pytest.raises(DataError, match=r"shape \(3, 99\), not \(any, 100\)"):
-        load_jester(folder)
-    np.savez(path, ratings_x100=np.zeros((3, 100)))
-    with pytest.raises(DataError, match="float64, not of whole numbers"):
-        load_jester(folder)
-    np.savez(path, other=np.zeros(3))
-    with pytest.raises(DataError, match="lacks the array 'ratings_x100'"):
-        load_jester(folder)
     np.savez(path, ratings_x100=np.array([{}], dtype=object))
     with pytest.raises(DataError, match=path.name):  # never unpickled
         load_jester(folder)
@@ -311,8 +290,6 @@ def test_yummly_refuses(options, words, folder):
     [
         ("id,cuisine\n", "the first line is 'id,cuisine'"),
         ("id\tcuisine\tingredients\n1\tgreek\n", "line 2 has not the three columns"),
-        ("id\tcuisine\tingredients\n1\tgreek\t\n", "line 2 has not the three columns"),
-        ("id\tcuisine\tingredients\n", "there are 0 recipes"),
     ],
 )
 def test_yummly_refuses_other_text(text, words, folder):
@@ -375,10 +352,7 @@ def test_letters_are_lower_case(wrong, folder):
     ("change", "words"),
     [
         ({"labels": np.full(7, 26)}, "'labels' holds 26"),
-        ({"labels": np.zeros(6, dtype=int)}, "do not fit together"),
-        ({"word_start": np.array([0, 5, 3, 7])}, "do not fit together"),
         ({"fold": np.array([1])}, "do not fit together"),
-        ({"pixels_packed": np.full((7, 16), 256)}, "'pixels_packed' holds 256"),
     ],
 )
 def test_letters_refuse_arrays_that_do_not_fit(change, words, folder):
@@ -464,9 +438,6 @@ def test_hapmap_refuses(folder):
     [
         ("sample,population,rs1\na,CEU,3\n", "line 2, cell 1: '3'"),
         ("sample,population,rs1\na,CEU,1,1\n", "line 2 has 4 cells, but the header has 3"),
-        ("sample,rs1\na,1\n", "the header does not begin with sample, population"),
-        ("sample,population,rs1,rs1\na,CEU,1,1\n", "an rsid occurs twice"),
-        ("sample,population,rs1\n", "no rows"),
     ],
 )
 def test_hapmap_refuses_other_text(text, words, folder):
@@ -479,13 +450,10 @@ def test_every_standard_split_has_a_name():
     assert len(set(DEBD_NAMES)) == 6
 
 
-def test_a_data_set_is_a_module_that_nobody_lists():
-    assert {f"load_{name}" for name in datasets.DATASETS} <= set(dir(datasets))
+def test_every_data_set_is_known_with_its_source():
     assert {name for name, each in datasets.DATASETS.items() if each.embedded} == {
         "adhd", "boredom", "mushroom"
     }  # fmt: skip
     for name, each in datasets.DATASETS.items():
         assert getattr(datasets, f"load_{name}") is each.load
         assert each.embedded or (each.form and each.source and each.cite)
-    with pytest.raises(AttributeError, match="load_nothing"):
-        _ = datasets.load_nothing

@@ -8,7 +8,7 @@ from graftwork.cli.groups import read_groups
 from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
 from graftwork.cli.learn import chosen
 from graftwork.cli.measure import hold_out
-from graftwork.cli.methods import _SHARED, CHAINS, ONE_CHAIN, parse_method, parse_methods
+from graftwork.cli.methods import parse_chain_method, parse_method
 from graftwork.cli.options import CHAIN_METHODS, METHODS, NAMES, Inference, Penalty
 from graftwork.cli.progress import Bar, Lines, Quiet, numbers
 from graftwork.cli.truth import read_truth

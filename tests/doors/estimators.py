@@ -1,13 +1,13 @@
 """What tests know of the files of estimators."""
 
-from graftwork.estimators import bootstrap, calibrating, imputing, named_pairs, pool, spec, timing
+from graftwork.estimators import bootstrap, calibrating, imputing, named_pairs, pool, spec
 from graftwork.estimators import fit as fitting
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.bootstrap import Bootstrap, correlations_with, stability_coefficient
 from graftwork.estimators.centrality import centrality_records, communities_of, quick_paths
 from graftwork.estimators.chain_crf import ChainCRF
 from graftwork.estimators.chain_parts import METHODS
-from graftwork.estimators.estimate import EVALUATIONS, FITS, PASSES, CostEstimate
+from graftwork.estimators.estimate import CostEstimate
 from graftwork.estimators.fit import Fit, fit, fit_rows
 from graftwork.estimators.imputing import Drawn
 from graftwork.estimators.knowledge import read_weights

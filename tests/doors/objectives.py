@@ -11,6 +11,5 @@ from graftwork.objectives.pair_sums import dense
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.objectives.pseudo import PseudoLikelihood
 from graftwork.objectives.rare_codes import RareCodes
-from graftwork.objectives.reshaped import Reshaped, evaluated, reshape, table_gradients
 from graftwork.objectives.some_rows import marks_of, some_rows
 from graftwork.objectives.tied import Shifted, Tied

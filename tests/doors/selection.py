@@ -1,13 +1,13 @@
 """What tests know of the files of selection."""
 
-from graftwork.selection import choice, levels, looks, pair_tester, screening, tested_network
+from graftwork.selection import absent, choice, levels, refits, structure
+from graftwork.selection.absent import AbsentPairs, shifts
 from graftwork.selection.choice import FURTHEST, RATIO
 from graftwork.selection.criteria import CRITERIA, has_risen, held_out, minimum
 from graftwork.selection.criteria.information import ebic
 from graftwork.selection.criteria.stars import instability
 from graftwork.selection.folds import count_observations, deal, draw
 from graftwork.selection.levels import find_levels, largest_score, noise_level
-from graftwork.selection.pair_tester import PairTester
 from graftwork.selection.path import (
     PATH_ACCURACY,
     PATH_RECIPE,
@@ -17,5 +17,5 @@ from graftwork.selection.path import (
     LambdaPath,
     PathSearch,
 )
-from graftwork.selection.refit import bent, refit, unshrunk
-from graftwork.selection.tested_refit import Refits
+from graftwork.selection.refits import Refits, bent, refit, unshrunk
+from graftwork.selection.structure import StructureSearch

@@ -1,6 +1,6 @@
 """What tests know of the files of testing."""
 
-from graftwork.testing import inverses, pair_screen, verdicts, watch
+from graftwork.testing import inverses, pair_screen, verdicts
 from graftwork.testing import newton as newton_module
 from graftwork.testing.contrasts import Contrasts, all_states, basis_of, frequent_states, pool
 from graftwork.testing.edge_tests import Cut, EdgeTests, Findings, moved_variables
@@ -17,4 +17,3 @@ from graftwork.testing.selected import interval_of_shown, least_shown, shrunk
 from graftwork.testing.tails import log_tail
 from graftwork.testing.tilted import directions, telling_rows, tilted
 from graftwork.testing.variances import MomentTables, variances_of_some
-from graftwork.testing.watch import Watch, shifts

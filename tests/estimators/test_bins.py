@@ -82,8 +82,3 @@ def test_command_line(frame, tmp_path, capsys):
     for wrong in ("few", ":3", "1", "weigth:3"):
         assert main([*args, "--bins", wrong]) == 2
     assert "did you mean 'weight'" in capsys.readouterr().err
-
-
-def test_compare_bins_once(frame):
-    result = gw.compare(frame, ["edge-grafting"], lam=0.05, bins=3)
-    assert result.sizes["variables"] == 3

@@ -33,7 +33,7 @@ from doors.grafting import Silence, with_pairs
 from doors.models import Gaps
 from doors.objectives import independent_potentials
 from doors.report import bootstrap_text
-from doors.selection import PairTester
+from doors.selection import StructureSearch
 from doors.testing import moved
 from support.problems import random_table, with_holes
 
@@ -656,13 +656,13 @@ def test_no_network_of_a_resample_is_tested_twice(monkeypatch):
     rows = np.clip(np.round(mood + 3), 1, 5).astype(int)
     net = MarkovNetwork(ordinal=True, shape="linear", random_state=0).fit(rows)
     tested = []
-    whole = PairTester.test_all
+    whole = StructureSearch._test_all
 
-    def noted(self, fitted, *rest, **options):
-        tested.append(fitted)
-        return whole(self, fitted, *rest, **options)
+    def noted(search, *rest, **options):
+        tested.append(search.fitted)
+        return whole(search, *rest, **options)
 
-    monkeypatch.setattr(PairTester, "test_all", noted)
+    monkeypatch.setattr(StructureSearch, "_test_all", noted)
     net.bootstrap(rows, 6, case_dropping=False, random_state=0)
     assert len(tested) > 6
     assert not any(first is second for first, second in pairwise(tested))

@@ -589,7 +589,6 @@ def test_new_parameters_survive_clone_and_get_params():
         ({"penalty": "l2", "max_edges": 2}, "best-choice"),
         ({"penalty": "l2", "method_options": {"max_tests": 9}}, "best-choice"),
         ({"penalty": "l2", "loss": "likelihood", "max_seconds": 60}, "full"),
-        ({"arrivals": [["a", "b"], ["c", "d"]]}, "best-choice"),
         ({"method": "best-choice"}, "best-choice"),
         ({"method": "edge-grafting"}, "edge-grafting"),
     ],

@@ -226,25 +226,12 @@ def test_what_is_no_start_is_refused(table, start, words):
     [
         ({"start": "chow-liu"}, "begins without edges"),
         ({"method": "chow-liu", "anneal": 3}, "Leave anneal out"),
-        ({"method": "chow-liu", "arrivals": [["v0"]]}, "leave arrivals out"),
-        ({"start": "chow-liu", "lam": 0.1, "arrivals": [["v0"]]}, "leave arrivals out"),
         ({"method": "chow-liu", "lam": "best"}, "got 'best'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(table, options, words):
     with pytest.raises(ParameterError, match=words):
         gw.MarkovNetwork(**gather(options)).fit(table)
-
-
-def test_variables_of_a_start_are_there_before_others_arrive(table):
-    arrivals = [["v0"], ["v1", "v2"], ["v3", "v4", "v5"]]
-    pairs = [("v4", "v5")]
-    net = gw.MarkovNetwork(
-        lam=0.02, method_options={"start": pairs, "arrivals": arrivals}, tol=1e-7
-    ).fit(table)
-    cold = gw.MarkovNetwork(lam=0.02, tol=1e-7).fit(table)
-    assert net.certificate_.converged
-    assert np.isclose(net.objective_, cold.objective_, rtol=1e-7)
 
 
 def test_parameters_are_kept_as_they_are(table, starts):

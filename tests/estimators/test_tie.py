@@ -171,27 +171,3 @@ def test_the_summary_says_whose_certificate_it_is():
     plain = summary(gw.MarkovNetwork(lam=0.03).fit(TABLE), TABLE)
     assert "Tying" not in plain
     assert "tied:" not in plain
-
-
-def test_comparisons_score_the_tied_network():
-    compared = gw.compare(
-        TABLE,
-        {"plain": {"method": "first-hit"}, "tied": {"method": "first-hit", "tie": 2}},
-        lam=0.03,
-        test=0.2,
-        n_jobs=1,
-        random_state=0,
-    )
-    plain, tied = compared["plain"], compared["tied"]
-    assert tied.certificate.objective == plain.certificate.objective
-    assert len(different(tied.model)) <= 2
-    assert tied["nlpl"] > plain["nlpl"]
-    assert "Weights of tied were tied after the last round" in " ".join(compared.words().split())
-
-
-def test_an_interrupt_while_tying_ends_a_comparison():
-    watch = Watch(stop=2)
-    methods = ["first-hit", "edge-grafting"]
-    compared = gw.compare(TABLE, methods, lam=0.03, tie=3, n_jobs=1, observer=watch)
-    assert compared.interrupted
-    assert list(compared.missing) == ["edge-grafting"]

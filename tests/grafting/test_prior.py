@@ -188,14 +188,6 @@ def test_a_start_loses_what_may_not_be_and_makes_room_for_what_must(path):
     assert abs(free.certificate.objective - proximal_gradient("l1", "pseudo")) < 2e-7
 
 
-def test_required_edges_come_when_their_variables_arrive():
-    _, problem = made("group-l1")
-    groups = [[1, 2, 3], [4], [0]]
-    outcome = graft(problem, PATHS["best-choice"], arrivals=groups, tolerance=1e-7)
-    assert outcome.certificate.converged
-    assert abs(outcome.certificate.objective - proximal_gradient("group-l1", "pseudo")) < 2e-7
-
-
 def trees(n):
     """All spanning trees of n variables, as Prüfer codes tell them."""
     for number in range(n ** (n - 2)):

@@ -15,7 +15,7 @@ from graftwork.penalties import L1
 
 from doors.data import prepare
 from doors.grafting import Network, PairSpace, RandomOrder, pairs_only
-from doors.objectives import independent_potentials, reshape
+from doors.objectives import independent_potentials
 from support.problems import all_pairs, dense_likelihood, dense_pseudo, random_table
 
 SPACES = {"pairs": lambda variables, cards: PairSpace(variables), "cells": CellSpace}
@@ -235,7 +235,7 @@ def test_gradients_are_slices_of_the_dense_gradient(kind, loss, variables):
     places, expected_starts = space.entries(whole, keys)
     more = Layout.of(layout.cards, [*edges.tolist(), (0, 3), (2, 5)])
     grown = Potentials(more, weights[: more.size])
-    for seen in (point, reshape(point, grown)):
+    for seen in (point, objective.at(grown)):
         found, starts, exact = space.gradients(seen, keys)
         assert exact
         assert np.array_equal(starts, expected_starts)

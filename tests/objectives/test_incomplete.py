@@ -27,7 +27,7 @@ def random_potentials(sample, seed, edges=EDGES):
 def answers(point, pairs):
     return [
         np.array([point.value]), point.gradient, point.curvature, point.pair_gradients(pairs)[0],
-        point.pair_curvatures(pairs), point.pair_gains(pairs), point.edge_spreads(),
+        point.pair_curvatures(pairs), point.pair_gains(pairs),
         point.removal_costs(), point.mean_log_normalisers, point.pair_expectations(pairs).model,
     ]  # fmt: skip
 
@@ -225,20 +225,6 @@ def test_merged_rows_are_fewer_and_give_the_dense_loss(holed):
     point = PseudoLikelihood(sample, 1).at(potentials)
     assert np.isclose(point.value, value, rtol=1e-12)
     assert np.allclose(point.gradient, gradient, atol=1e-12)
-
-
-def test_spreads_are_second_differences_along_the_edge(holed):
-    objective = PseudoLikelihood(prepare(holed, missing=True), 1)
-    potentials = random_potentials(objective.sample, 6)
-    spreads, step = objective.at(potentials).edge_spreads(), 1e-3
-    for e in range(len(EDGES)):
-        places = potentials.layout.entries(np.array([e]))
-        values = []
-        for t in (-step, 0.0, step):
-            moved = potentials.weights.copy()
-            moved[places] *= 1 + t
-            values.append(objective.at(Potentials(potentials.layout, moved)).value)
-        assert np.isclose((values[0] - 2 * values[1] + values[2]) / step**2, spreads[e], rtol=1e-4)
 
 
 def test_scores_of_rows_add_up_to_the_loss(holed):

@@ -161,7 +161,6 @@ DATA = [["sun", "dry"], ["rain", "wet"]] * 30
         lambda net: gw.evaluate(net, DATA),
         lambda net: gw.evaluate(gw.PairwiseMRF({"x0": [0, 1]}), [[0]], truth=net),
         lambda net: gw.compare_edges(net, []),
-        lambda net: gw.compare(DATA, ["best-choice"], lam=0.1, truth=net),
         lambda net: net.summary(),
         lambda net: net.score(DATA),
         lambda net: net.save("nowhere.gw"),

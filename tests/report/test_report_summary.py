@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_features_are_counted(train):
     features = np.count_nonzero(net.model_.table("smokes", "coughs"))
     text = " ".join(summary(net, train).split())
     assert f"The edges carry {features} features, single entries of their tables." in text
-    net.refitted_ = True
+    net.fit_ = replace(net.fit_, refitted=True)
     assert "carry" not in summary(net, train)
 
 

@@ -168,7 +168,7 @@ def test_pairs_that_seem_bent_again_and_again_stay_lines(monkeypatch):
     """Tests that change their mind at every look do not keep the search going."""
     looks = []
 
-    def fickle(rests, fdr):
+    def fickle(*_):
         looks.append(frozenset({(0, 1)}) if len(looks) % 2 == 0 else frozenset({(2, 3)}))
         return looks[-1]
 

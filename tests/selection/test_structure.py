@@ -16,7 +16,7 @@ from graftwork.selection import learn_structure
 from doors.data import prepare
 from doors.grafting import only
 from doors.recipes import best_choice
-from doors.selection import STEPS, LambdaPath, Refits, looks, pair_tester, screening, tested_network
+from doors.selection import STEPS, LambdaPath, Refits, StructureSearch, absent, refits, structure
 from support.problems import random_table
 
 
@@ -218,7 +218,7 @@ def test_an_interrupt_in_a_refit_is_not_lost(planted, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graftwork.selection.tested_refit.refit", interrupted)
+    monkeypatch.setattr(refits, "refit", interrupted)
     result = learn(planted[1])
     assert result.outcome.interrupted
     assert not result.outcome.certificate.converged
@@ -267,7 +267,7 @@ def test_pairs_that_were_not_tested_as_edges_are_left_out_when_the_time_is_up(mo
     def nothing_listed(potentials, *arguments):
         return only(potentials, np.zeros(potentials.layout.n_edges, dtype=bool))
 
-    enter = tested_network.TestedNetwork.enter
+    enter = StructureSearch.enter
 
     def entering(network, pairs):
         seen["late"], seen["entered"] = True, len(pairs)
@@ -276,7 +276,7 @@ def test_pairs_that_were_not_tested_as_edges_are_left_out_when_the_time_is_up(mo
     known = Refits.known
     monkeypatch.setattr(Refits, "known", lambda own, start: nothing_listed(start)
                         if not seen["late"] else known(own, start))  # fmt: skip
-    monkeypatch.setattr(tested_network.TestedNetwork, "enter", entering)
+    monkeypatch.setattr(StructureSearch, "enter", entering)
     monkeypatch.setattr(LambdaPath, "late", lambda path: seen["late"])
     result = learn(table)
     assert seen["entered"] > 0
@@ -310,7 +310,7 @@ def test_an_interrupt_before_there_is_any_network_goes_on(monkeypatch):
 def some_rows(monkeypatch):
     """A few thousand rows are many."""
     for name, value in (("MANY_ROWS", 1000), ("LEAST_ROWS", 300), ("MOST_SHARE", 0.8)):
-        monkeypatch.setattr(screening, name, value)
+        monkeypatch.setattr(structure, name, value)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -349,9 +349,9 @@ def _sorted(findings):
 def test_settling_among_close_pairs_ends_at_the_network_of_testing_all(seed, limit, monkeypatch):
     table = make_scale_free(66, 2, n_rows=400, random_state=seed).data
     for name in ("FEWEST_PAIRS", "FEWEST_PRODUCTS"):  # of pairs, and of pairs times rows
-        monkeypatch.setattr(looks.pair_screen, name, 0 if name == limit else 10**12)
+        monkeypatch.setattr(absent.pair_screen, name, 0 if name == limit else 10**12)
     close = MarkovNetwork(n_jobs=1).fit(table)
-    monkeypatch.setattr(looks.pair_screen, limit, 10**12)
+    monkeypatch.setattr(absent.pair_screen, limit, 10**12)
     every = MarkovNetwork(n_jobs=1).fit(table)
     assert set(close.model_.edges) == set(every.model_.edges)
     np.testing.assert_allclose(*(_sorted(net.evidence_.edges) for net in (close, every)), rtol=1e-6)
@@ -363,7 +363,7 @@ def test_of_very_many_pairs_fewer_are_listed_and_the_edges_are_the_same(monkeypa
     table = make_scale_free(30, 2, n_rows=2000, random_state=0).data
     whole = MarkovNetwork().fit(table)
     assert whole.evidence_.striking == 0.05
-    monkeypatch.setattr(pair_tester, "LISTED_BY_CHANCE", 4.35)  # of 435 pairs: p of .01
+    monkeypatch.setattr(structure, "LISTED_BY_CHANCE", 4.35)  # of 435 pairs: p of .01
     fewer = MarkovNetwork().fit(table)
     assert fewer.evidence_.striking == pytest.approx(0.01)
     assert fewer.edges_.equals(whole.edges_)

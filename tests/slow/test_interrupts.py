@@ -40,16 +40,13 @@ COMMANDS = {
     "grafting-light": ["learn", "t.csv", "--method", "grafting-light", "--lam", "0.0005"],
     "full": ["learn", "t.csv", "--method", "full", "--lam", "0.0005"],
     "exchange": ["learn", "t.csv", "--method", "forced-pruning", "--edges", "100"],
-    "path": ["path", "t.csv"],
     "bootstrap": ["bootstrap", "t.csv", "--n", "500", "--jobs", "1"],
     "bootstrap-2": ["bootstrap", "t.csv", "--n", "500", "--jobs", "2"],
     "groups": ["compare-groups", "t.csv", "--by", "v0", "--permutations", "500"],
-    "compare": ["compare", "t.csv", "--lam", "0.0005"],
     "scanned": ["learn", "parts/*.parquet", "--memory", "300MB", "--lam", "0.0005"],
     "processes": ["learn", "parts/*.parquet", "--engine", "processes", "--lam", "0.0005"],
     "crf": ["crf", "train.txt", "--lam", "0.00001"],
     "crf-group": ["crf", "train.txt", "--penalty", "group-l1", "--lam", "0.00001"],
-    "compare-chains": ["compare-chains"],
     "sample": ["sample", "model.gw", "100000000", "--out", "rows.csv"],
 }  # fmt: skip
 #: Those that take a limit on time.

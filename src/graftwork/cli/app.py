@@ -12,16 +12,12 @@ import typer
 from graftwork.cli import (
     ask,
     bootstrap,
-    compare,
-    compare_chains,
     compare_groups,
     convert,
-    count,
     crf,
     explain,
     explore,
     learn,
-    path,
     rows,
     tag,
 )
@@ -41,12 +37,9 @@ _EXAMPLES = """Examples:
 graftwork learn mushroom
 graftwork learn data.csv --out run --holdout 0.2
 graftwork learn 'sales/*.parquet' --memory 2GB
-graftwork path data.csv --goal prediction
+graftwork learn data.csv --goal prediction --path
 graftwork bootstrap data.csv --n 500
-graftwork compare data.csv --lam 0.01 --methods best-choice,edge-grafting
-graftwork compare-chains --select 1,10,100
 graftwork compare-groups data.csv --by language
-graftwork count north.csv south.csv --out both.gwc
 graftwork show run/model.gw --plot network.pdf
 graftwork explore run --open
 graftwork query run/model.gw odor --given class=p
@@ -71,12 +64,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("learn", epilog=learn.EXAMPLES)(learn.learn)
-app.command("path", epilog=path.EXAMPLES)(path.path)
 app.command("bootstrap", epilog=bootstrap.EXAMPLES)(bootstrap.bootstrap)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("compare-chains", epilog=compare_chains.EXAMPLES)(compare_chains.compare_chains)
 app.command("compare-groups", epilog=compare_groups.EXAMPLES)(compare_groups.compare_groups)
-app.command("count", epilog=count.EXAMPLES)(count.count)
 app.command("score", epilog=ask.SCORE_EXAMPLES)(ask.score)
 app.command("query", epilog=ask.QUERY_EXAMPLES)(ask.query)
 app.command("predict", epilog=rows.PREDICT_EXAMPLES)(rows.predict)

@@ -17,7 +17,7 @@ from graftwork.cli import options as opt
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare, say_files
-from graftwork.cli.methods import ONE_CHAIN, parse_method
+from graftwork.cli.methods import parse_chain_method
 from graftwork.cli.progress import progress_for
 from graftwork.cli.resuming import resumable
 from graftwork.cli.sentences import (
@@ -90,7 +90,7 @@ def crf(
         "candidates": str(candidates), "min_count": min_count, "tol": tol, "n_jobs": jobs,
         "max_features": max_features, "max_seconds": max_seconds, "max_iter": max_iter,
     }  # fmt: skip
-    settings |= parse_method(method, ONE_CHAIN)
+    settings |= parse_chain_method(method)
     check_settings(settings, c1)  # refused before a long file is read
     plan = Plan(Files(train, test, template, parse_types(types), sep, label), c1, out, quiet)
     try:

@@ -63,7 +63,7 @@ graftwork learn data.csv --method grafting-light:count=10 --penalty l1 --lam 0.0
 graftwork learn data.csv --method chow-liu --loss likelihood
 graftwork learn data.csv --method forced-pruning:exchange=5:delete=greedy --edges 40
 graftwork learn data.csv --start out/model.gw --lam 0.01
-graftwork learn data.csv --goal prediction --criterion k-fold:folds=5
+graftwork learn data.csv --goal prediction --criterion k-fold:folds=5 --path
 graftwork learn data.csv --tie 10
 graftwork learn data.csv --preset best-choice-paper
 graftwork learn data.csv --preset l1-markov-paper --lam 0.05
@@ -77,7 +77,8 @@ Ctrl-C once stops and keeps the best network so far; twice gives up."""
 
 #: Files of another run that would not fit, if this one does not write them.
 _STALE = (
-    "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png"
+    "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png",
+    "path.png",
 )  # fmt: skip
 
 
@@ -122,6 +123,7 @@ class Plan:
     plot: bool
     quiet: bool
     communities: bool = False
+    path: bool = False
 
     def share(self, table: AnyTable) -> float:
         """Return the share of the rows to hold out: none of those in parts, unless asked for."""
@@ -153,6 +155,7 @@ def learn(
     ] = None,
     seed: opt.Seed = 0,
     communities: opt.Communities = False,
+    path: opt.ShowPath = False,
     no_plot: opt.NoPlot = False,
     quiet: opt.Quiet = False,
     dry_run: opt.DryRun = False,
@@ -163,10 +166,10 @@ def learn(
     predict rows they have not seen. Limits apply to each of the two. Further files:
     predictability.csv (how well each variable is predicted from all others), centrality.csv.
 
-    With a file of counts (graftwork count) nothing is measured, since there are no rows.
+    With a file of counts (gw.count_pairs) nothing is measured, since there are no rows.
     Rows that do not fit into memory are read in parts, and give the same network.
     """
-    plan = Plan(data, out, reading, parts, holdout, seed, not no_plot, quiet, communities)
+    plan = Plan(data, out, reading, parts, holdout, seed, not no_plot, quiet, communities, path)
     try:
         code = say_cost(plan, settings) if dry_run else run(plan, settings)
     except KeyboardInterrupt:  # while reading, or before the first round
@@ -276,7 +279,6 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         )
         if advice is not None:
             settings = settings | {"missing": advice.policy}
-        progress.note(f"timing a piece of the work on {size_of(table)}")
         settings = completed(settings, table.n_variables)
         net = MarkovNetwork(**with_files(settings, table.names))
         cost, notes = net.estimate(table), list(data_notes(table))
@@ -287,9 +289,6 @@ def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
         sections.append(("Look at", " ".join(notes)))
     if advice is not None:
         sections.insert(0, ("Missing cells", advice_text(advice)))
-    if plan.share(table):
-        again = "Measuring predictions on held-out rows takes about as long again (not with "
-        sections.append(("Measuring", f"{again}--holdout 0)."))
     tell("\n\n".join(section(title, as_options(text)) for title, text in sections))
     return 0
 
@@ -317,11 +316,24 @@ def conclude(
         communities=parts,
         source=source.words,
     )
+    if plan.path:
+        text += f"\n{tried(net)}"
     if stopped:
         text = f"Interrupted: this is the best network so far.\n\n{text}"
     info = facts(source, net, settings, score, plan.reading.missing)
     held = None if score is None else score.predictability
     return text, write_files(plan, net, text, info, held, parts, interrupts)
+
+
+def tried(net: MarkovNetwork) -> str:
+    """Return the lambdas tried as a section of the summary."""
+    from graftwork.report import path_table
+    from graftwork.text import section
+
+    if not net.path_:
+        return section("Lambdas tried", "None: no lambda was chosen.") + "\n"
+    note = "The edges are those of penalised fits, before tests and refits.\n"
+    return f"Lambdas tried\n{path_table(net.path_)}\n" + (f"  {note}" if net.refitted_ else "")
 
 
 def say_files(text: str, out: Path, written: Sequence[str], seconds: float) -> None:
@@ -419,7 +431,7 @@ def read_source(data: str, reading: opt.Reading, *, gaps: bool = False) -> Sourc
     if is_counts_file(path):
         raise DataError(
             f"{path.name} holds counts or a model, and rows are needed here; counts are for "
-            "graftwork learn and graftwork count."
+            "graftwork learn."
         )
     columns, drop = chosen(reading.columns), chosen(reading.drop)
     embedded = data in EMBEDDED and not path.is_file()
@@ -578,7 +590,7 @@ def write_files(
     An interrupt leaves out what takes long: centralities and the picture.
     """
     from graftwork.data.atomic import replacing_together
-    from graftwork.report import plot_network, write_edges, write_path, write_trace
+    from graftwork.report import plot_network, plot_path, write_edges, write_path, write_trace
     from graftwork.report.centrality import write_centrality
     from graftwork.report.communities import write_communities
     from graftwork.report.edges import edges_of
@@ -607,6 +619,9 @@ def write_files(
             written.append("path.csv")
     if plan.plot:
         try:
+            if plan.path and net.path_:
+                plot_path(net, plan.out / "path.png")
+                written.append("path.png")
             shown = None if inside is None else preferred(inside, held)
             how: dict[str, Any] = {"predictability": shown, "communities": plan.communities}
             interrupts.attempt(lambda: plot_network(net, picture, **how))

@@ -11,8 +11,8 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
 
     Examples
     --------
-    >>> split_options("grafting-light: count=10 :max-edges=5")
-    ('grafting-light', {'count': '10', 'max-edges': '5'})
+    >>> split_options("best-choice: alpha=1 :tests=none")
+    ('best-choice', {'alpha': '1', 'tests': 'none'})
 
     Raises
     ------

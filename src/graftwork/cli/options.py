@@ -58,14 +58,6 @@ class ScoredMissing(StrEnum):
     DROP_ROWS = "drop-rows"
 
 
-class CountedMissing(StrEnum):
-    """What missing cells of rows to count are."""
-
-    ERROR = "error"
-    STATE = "state"
-    DROP_ROWS = "drop-rows"
-
-
 class UnseenStates(StrEnum):
     """What cells are whose state a model does not have."""
 
@@ -432,7 +424,8 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", 
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Say what learning would cost (time, memory), and learn nothing."
+        "--dry-run",
+        help="Say how large it is, and how much memory it takes; learn nothing.",
     ),
 ]
 
@@ -587,6 +580,10 @@ Communities = Annotated[
     typer.Option(
         "--communities", help="Communities of variables (Louvain): in words, and in the picture."
     ),
+]
+ShowPath = Annotated[
+    bool,
+    typer.Option("--path", help="Also show every lambda tried, as a table, and draw path.png."),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="Draw no picture.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write the files and print nothing.")]

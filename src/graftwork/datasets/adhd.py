@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from graftwork.data import Table, read_table
-from graftwork.datasets.registry import Dataset
+from graftwork.datasets.files import Dataset
 
 #: The symptoms of each domain, by their columns.
 ADHD_DOMAINS: dict[str, tuple[str, ...]] = {
@@ -48,4 +48,4 @@ def load_adhd() -> Table:
         return read_table(path, header=True)
 
 
-DATASET = Dataset("adhd", load_adhd, embedded=True)
+ADHD = Dataset("adhd", load_adhd, embedded=True)

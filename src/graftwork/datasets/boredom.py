@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 
 from graftwork.data import Table, read_table
 from graftwork.data.scores import Ordered
-from graftwork.datasets.registry import Dataset
+from graftwork.datasets.files import Dataset
 
 
 def load_boredom() -> Table:
@@ -44,4 +44,4 @@ def load_boredom() -> Table:
     return table.with_order(Ordered.by_rank(dict(items)))
 
 
-DATASET = Dataset("boredom", load_boredom, embedded=True)
+BOREDOM = Dataset("boredom", load_boredom, embedded=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from graftwork.data import Table, read_table
-from graftwork.datasets.registry import Dataset
+from graftwork.datasets.files import Dataset
 
 
 def _words(text: str) -> dict[str, str]:
@@ -88,4 +88,4 @@ def load_mushroom() -> Table:
         return read_table(path, header=True, infer_types=False, states=MUSHROOM_MEANINGS)
 
 
-DATASET = Dataset("mushroom", load_mushroom, embedded=True, meanings=MUSHROOM_MEANINGS)
+MUSHROOM = Dataset("mushroom", load_mushroom, embedded=True, meanings=MUSHROOM_MEANINGS)

@@ -167,20 +167,14 @@ def _multiply_one(rows: DeviceRows, potentials: Potentials, owners: Ints, others
 
 
 def edge_sums(
-    rows: DeviceRows,
-    potentials: Potentials,
-    _: Ints | None,
-    nodes: Ints,
-    changes: Floats,
-    removed: bool,
+    rows: DeviceRows, potentials: Potentials, _: Ints | None, nodes: Ints, changes: Floats
 ) -> Floats:
-    """Return sums for each edge: of log E[exp(-c)] of a column that leaves, or of Var[c]."""
+    """Return for each edge the sum of log E[exp(-c)] of the column that leaves."""
     layout = potentials.layout
     network = DeviceNetwork.of(potentials, nodes, rows.device)
     halves, width = network.halves, network.width
     tables = tables_of(layout, tensor(changes, rows.device, torch.float32), halves, width)
-    if removed:
-        tables = torch.exp(-tables)
+    tables = torch.exp(-tables)
     sums = torch.zeros(len(halves.edges), dtype=torch.float64, device=rows.device)
     for chunk in rows.chunks():
         count = chunk.codes.shape[1]
@@ -194,11 +188,7 @@ def edge_sums(
                 codes = chunk.codes[network.others[some].long()].long()
                 where = codes[:, None].expand(len(own), width, count)
                 columns, mine = tables[some].gather(2, where), p[own]
-                means = (mine * columns).sum(dim=1)
-                if removed:
-                    values = torch.log(means)
-                else:
-                    values = (mine * (columns - means[:, None]) ** 2).sum(dim=1)
+                values = torch.log((mine * columns).sum(dim=1))
                 sums[some] += weighted(values.double(), chunk).sum(dim=1)
     total = np.zeros(layout.n_edges)
     np.add.at(total, halves.edges, sums.cpu().numpy())

@@ -84,7 +84,7 @@ class Estimator:
 
         if get_config()["display"] != "diagram":
             return None
-        fitted = "model_" in vars(self)
+        fitted = hasattr(self, "model_")
         return repr_html(self) if fitted else str(estimator_html_repr(self))
 
     def __sklearn_clone__(self) -> Self:
@@ -149,7 +149,7 @@ def _metadata(method: Any) -> set[str]:
 
 def check_is_fitted(estimator: Estimator) -> None:
     """Refuse an estimator that has no model yet, with scikit-learn's error."""
-    if "model_" not in vars(estimator):
+    if not hasattr(estimator, "model_"):
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(

@@ -1,4 +1,4 @@
-"""What learning would cost: sizes, memory, one timed evaluation, and the order of magnitude."""
+"""What learning would take: sizes and memory, from the data alone."""
 
 from __future__ import annotations
 
@@ -14,31 +14,19 @@ from graftwork.data.placed import PlacedTable
 from graftwork.data.placing import comes_in_parts
 from graftwork.device.choosing import device_memory, find_device
 from graftwork.errors import DataWarning
-from graftwork.estimators.imputing import STAGES, completed
-from graftwork.estimators.learning import arriving_variables
 from graftwork.estimators.missing import MissingCells, read_cells, read_rows, recommended
 from graftwork.estimators.rows_in_parts import in_parts
 from graftwork.estimators.sizes import check_tables, table_bytes
 from graftwork.estimators.spec import FitSpec
-from graftwork.estimators.starts import make_start
-from graftwork.estimators.timing import Timing, free_in, time_loss
-from graftwork.grafting import Everything, NetworkFamily, Recipe
-from graftwork.grafting.recipe import Start
-from graftwork.grafting.starts import Given
+from graftwork.grafting import Everything, NetworkFamily
 from graftwork.kernels.counts import MOST_BITSET_CELLS
-from graftwork.kernels.threads import count_threads
-from graftwork.objectives import Likelihood, Objective
-from graftwork.selection import Refitted
+from graftwork.objectives.pseudo import MEMORY
 from graftwork.solvers.memory import pairs_kept
 from graftwork.testing.variances import TILE
 
-# What a fit at one lambda usually takes, whatever the method, and how many of them choosing lambda
-# or the edges takes: fewest and most of each.
-EVALUATIONS = (30, 1000)
-PASSES = (2, 10)
-FITS = (10, 30)
-# The same of a fit that begins with all pairs and scores them once.
-EVALUATIONS_OF_ALL, ONE_PASS = (20, 200), (1, 1)
+# Edges for each variable of the network whose memory is estimated: structure searches ended with 2
+# (scale-free networks) to 6 (msnbc).
+EDGES = 3
 # Vectors of all weights that a solver keeps, and arrays of all tables of a scoring batch.
 SOLVER_VECTORS = 30
 # Those of a solver of all pairs at once, beside the curvature it remembers, and of the counts.
@@ -81,24 +69,16 @@ class CostEstimate:
         Bytes of what is held at once.
     device_memory : dict of str to int
         The same of a GPU's memory, with room for all; empty where none is used.
-    timing : Timing
-        Seconds of one evaluation and of one pass over all pairs, and what was timed.
-    networks : int
-        Networks learned in turn: one, or three where missing cells are drawn from the first two.
-    fits : (int, int)
-        Fits at one lambda for each of them: one, or `FITS` with lam="auto".
-    evaluations, passes : (int, int)
-        Evaluations of the loss and passes over all pairs that a fit usually takes.
-    seconds : (float, float)
-        Order of magnitude of the whole.
-    threads : int
+    edges, likely_parameters : int
+        Edges of the network that memory is estimated for: three for each variable, or all that may
+        be; and the parameters of such a network.
 
     Examples
     --------
     >>> import graftwork as gw
     >>> cost = gw.MarkovNetwork(lam=0.01).estimate([["a", 0], ["b", 1], ["a", 0]] * 20)
-    >>> cost.pairs, cost.parameters, cost.timing.edges, cost.treewidth
-    (1, 8, 1, 1)
+    >>> cost.pairs, cost.parameters, cost.edges
+    (1, 8, 1)
     """
 
     method: str
@@ -117,28 +97,13 @@ class CostEstimate:
     entries: int
     memory: dict[str, int]
     device_memory: dict[str, int]
-    timing: Timing
-    networks: int
-    fits: tuple[int, int]
-    evaluations: tuple[int, int]
-    passes: tuple[int, int]
-    seconds: tuple[float, float]
-    threads: int
+    edges: int
+    likely_parameters: int
 
     @property
     def peak_bytes(self) -> int:
         """Everything that is held at once, in bytes."""
         return sum(self.memory.values())
-
-    @property
-    def treewidth(self) -> int:
-        """Width of exact inference in the network that was timed, by the best order found."""
-        return self.timing.inference.width
-
-    @property
-    def inference_bytes(self) -> int:
-        """Bytes of the tables of exact inference in that network."""
-        return self.timing.inference.bytes
 
     def summary(self) -> str:
         """Return the estimate in words, as ``graftwork learn --dry-run`` prints it."""
@@ -147,10 +112,9 @@ class CostEstimate:
         return cost_summary(self)
 
     def __repr__(self) -> str:
-        low, high = self.seconds
         return (
             f"CostEstimate(rows={self.rows}, variables={self.variables}, pairs={self.pairs}, "
-            f"peak_bytes={self.peak_bytes}, seconds=({low:.2g}, {high:.2g}))"
+            f"peak_bytes={self.peak_bytes})"
         )
 
 
@@ -162,22 +126,25 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # fit warns
         spec, table, found = _read(spec, X, sample_weight)
-        table, sample, networks = _completed(spec, table)
+        sample = _prepared(spec, table)
         check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
         on_device = find_device(spec.device) is not None
         recipe = spec.recipe_for(table.n_variables, on_device)
         if recipe.sized and spec.lam is None:  # nothing holds tables of ordered variables to a line
             sample = replace(sample, scores=None)
         family = spec.knowledge.family(table, sample, recipe, spec.budget.max_edges)
-    start = None if spec.start is None else make_start(spec.start, table, sample)
-    arriving_variables(spec.arrivals, table.names)
-    most = _most_edges(recipe, start, len(family.variables), spec.budget.max_edges)
-    everything = isinstance(recipe.selector, Everything) and most is None
-    timing = time_loss(family, spec.objective_of, most, everything)
-    fits = FITS if spec.chooses else (1, 1)
-    usual = (EVALUATIONS_OF_ALL, ONE_PASS) if everything else (EVALUATIONS, PASSES)
+    limit = spec.budget.max_edges
+    everything = isinstance(recipe.selector, Everything) and limit is None
     tests = _tests(sample) if spec.tests else {}
     cards, space = sample.cards, family.space(family.variables, False)
+    unaries, linear, entries = (
+        int(cards.sum()),
+        _linear_entries(family),
+        family.count_entries(space),
+    )
+    edges = space.size if everything else min(space.size, EDGES * len(cards))
+    edges = edges if limit is None else min(edges, limit)
+    share = edges / max(1, space.size)
     return CostEstimate(
         method=recipe.name,
         loss=spec.loss,
@@ -191,19 +158,16 @@ def estimate_cost(spec: FitSpec, X: Any, sample_weight: Any = None) -> CostEstim
         constant=int((cards < 2).sum()),
         states=(int(cards.min()), int(cards.max())),
         pairs=space.size,
-        parameters=int(cards.sum()) + _linear_entries(family),
-        entries=int(cards.sum()) + family.count_entries(space),
-        memory=_memory(table, family, spec.objective_of(sample), timing, everything)
+        parameters=unaries + linear,
+        entries=unaries + entries,
+        memory=_memory(
+            table, family, unaries + round(share * entries), spec.loss == "likelihood", everything
+        )
         | tests
         | {"tables of the widest variable": table_bytes(cards, spec.tests)},
         device_memory=device_memory(cards, table.n_rows) if on_device else {},
-        timing=timing,
-        networks=networks,
-        fits=fits,
-        evaluations=usual[0],
-        passes=usual[1],
-        seconds=_seconds(timing, networks, fits, usual, spec.budget.max_seconds),
-        threads=count_threads(spec.n_jobs),
+        edges=edges,
+        likely_parameters=unaries + round(share * linear),
     )
 
 
@@ -215,9 +179,7 @@ def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
     advice = recommended(placed, spec.loss) if spec.missing == "error" else None
     policy = spec.missing if advice is None else advice.policy
     found = estimate_cost(replace(spec, missing=policy, states=None, bins=None), some)
-    more = placed.n_rows / some.n_rows
     cells, rows = placed.count_missing()
-    timing = replace(found.timing, scoring=found.timing.scoring * more)
     return replace(
         found,
         rows=placed.n_rows,
@@ -228,14 +190,6 @@ def _estimate_parts(spec: FitSpec, placed: PlacedTable) -> CostEstimate:
         incomplete_rows=rows,
         memory={"parts of the rows": placed.memory}
         | {name: held for name, held in found.memory.items() if name not in OF_ROWS},
-        timing=timing,
-        seconds=_seconds(
-            timing,
-            found.networks,
-            found.fits,
-            (found.evaluations, found.passes),
-            spec.budget.max_seconds,
-        ),
     )
 
 
@@ -245,56 +199,10 @@ def _linear_entries(family: NetworkFamily) -> int:
     if scores is None:
         return family.count_entries(space)
     if family.prior is not None:
-        return free_in(family.sample, space.pairs(np.arange(space.size)))
+        pairs = space.pairs(np.arange(space.size))
+        return int(scores.widths[pairs].prod(axis=1).sum())
     own = scores.widths[family.variables]
     return int((own.sum() ** 2 - (own**2).sum()) // 2)
-
-
-def _most_edges(
-    recipe: Recipe, start: Start | None, n_variables: int, limit: int | None
-) -> int | None:
-    """Return the most edges of the network that would be fitted; None for no limit.
-
-    Methods that know their number of edges have those they start with, a tree unless told
-    otherwise, or as many as the limit says where they fill up to it.
-
-    Parameters
-    ----------
-    n_variables : int
-        Variables that vary.
-    limit : int or None
-        The limit asked for.
-
-    Examples
-    --------
-    >>> from graftwork.recipes.chow_liu import chow_liu
-    >>> _most_edges(chow_liu(), None, 6, None), _most_edges(chow_liu(), None, 6, 3)
-    (5, 3)
-    """
-    if not recipe.sized:
-        return limit
-    begun = max(0, n_variables - 1)
-    if isinstance(start, Refitted):
-        begun = len(start.edges)
-    elif isinstance(start, Given):
-        begun = start.potentials.layout.n_edges
-    fills = recipe.exchange is not None
-    return begun if limit is None else limit if fills else min(limit, begun)
-
-
-def _seconds(
-    timing: Timing,
-    networks: int,
-    fits: tuple[int, int],
-    usual: tuple[tuple[int, int], tuple[int, int]],
-    limit: float | None,
-) -> tuple[float, float]:
-    """Return the least and most that learning usually takes."""
-    low, high = (
-        networks * count * (evaluations * timing.evaluation + passes * timing.scoring)
-        for count, evaluations, passes in zip(fits, *usual, strict=True)
-    )
-    return (low, high) if limit is None else (min(low, float(limit)), min(high, float(limit)))
 
 
 def _read(spec: FitSpec, X: Any, weights: Any) -> tuple[FitSpec, Table, MissingCells]:
@@ -312,36 +220,13 @@ def _read(spec: FitSpec, X: Any, weights: Any) -> tuple[FitSpec, Table, MissingC
     return spec, table, found
 
 
-def _completed(spec: FitSpec, table: Table) -> tuple[Table, EncodedRows, int]:
-    """Return the rows, prepared, and how many networks are learned to draw their missing cells.
-
-    Here the cells are drawn from the frequencies of their columns.
-    """
-    draws = spec.missing in ("available-case", "impute")
-    sample = _prepared(spec, table, missing=draws)
-    if sample.complete:
-        return table, sample, 1
-    drawn = sample.with_drawn(_by_chance(sample))
-    if spec.missing == "impute":
-        table = completed(table, drawn)
-        drawn = _prepared(spec, table, missing=False)
-    return table, drawn, STAGES + 1
-
-
-def _by_chance(sample: EncodedRows) -> Any:
-    """Return states drawn from the frequencies of their columns, shape (n, rows)."""
-    rng, cuts = np.random.default_rng(0), np.cumsum(sample.cards)[:-1]
-    count = sample.counts.codes.shape[1]
-    return np.stack([rng.choice(len(p), count, p=p) for p in np.split(sample.frequencies, cuts)])
-
-
-def _prepared(spec: FitSpec, table: Table, *, missing: bool) -> EncodedRows:
+def _prepared(spec: FitSpec, table: Table) -> EncodedRows:
     """Return the data as fit would; in large ones equal rows are not looked for in vain."""
     merge = True
     if table.codes.size > MANY_CODES:
         rows = np.unique(np.linspace(0, table.n_rows - 1, LOOKED_AT).astype(np.int64))
         merge = len(np.unique(table.codes[:, rows], axis=1).T) < len(rows)
-    keep = bool(spec.unary)
+    keep, missing = bool(spec.unary), spec.missing in ("available-case", "impute")
     return prepare(table, keep_all_states=keep, merge=merge, missing=missing, n_jobs=spec.n_jobs)
 
 
@@ -355,8 +240,8 @@ def _tests(sample: EncodedRows) -> dict[str, int]:
 def _memory(
     table: Table,
     family: NetworkFamily,
-    objective: Objective,
-    timing: Timing,
+    weights: int,
+    likelihood: bool,
     everything: bool,
 ) -> dict[str, int]:
     """Return the bytes of what is held at once, from the sizes of arrays.
@@ -374,16 +259,15 @@ def _memory(
         "bitsets": 8 * words * int(free[free <= MOST_BITSET_CELLS].sum()),
         "counts": 8 * min(entries, KEPT_CELLS),
         "tables of a scoring batch": BATCH_ARRAYS * 8 * (entries * batch // max(1, space.size)),
-        "solver": SOLVER_VECTORS * 8 * timing.entries,
+        "solver": SOLVER_VECTORS * 8 * weights,
     }
     if everything:
-        weights = int(sample.cards.sum()) + entries
         remembered = pairs_kept(MEMORY_OF_ALL, 8 * weights)
         held["solver"] = (VECTORS_OF_ALL + 2 * remembered) * 8 * weights
         del held["tables of a scoring batch"]
-    if isinstance(objective, Likelihood):
-        return held | {"inference": timing.inference.bytes if timing.exact else 0}
+    if likelihood:
+        return held
     if everything:
         return held | {"neighbours": 2 * sample.n_rows * len(family.variables)}
     conditionals = 8 * sample.n_rows * int(free.sum())
-    return held | {"conditionals": min(conditionals, getattr(objective, "memory", conditionals))}
+    return held | {"conditionals": min(conditionals, MEMORY)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,7 +170,6 @@ class Learning:
             problem,
             **self.options,
             schedule=annealing_schedule(spec.anneal, problem),
-            arrivals=arriving_variables(spec.arrivals, self.table.names),
         )
         return Learned(outcome, outcome.potentials, choice, [])
 
@@ -371,39 +370,6 @@ def annealing_schedule(anneal: int | Sequence[float] | None, problem: Problem) -
     if not 0 < lam < top:
         return []
     return [float(x) for x in np.geomspace(top, lam, anneal + 1)[:-1]]
-
-
-def arriving_variables(arrivals: Any, names: Sequence[Any]) -> list[list[int]] | None:
-    """Return the groups of arriving variables as positions, or refuse names that are no columns.
-
-    Examples
-    --------
-    >>> arriving_variables([["a", "c"], "b"], ["a", "b", "c"])
-    [[0, 2], [1]]
-    """
-    if arrivals is None:
-        return None
-    if isinstance(arrivals, str | Mapping) or not isinstance(arrivals, Iterable):
-        raise ParameterError(
-            f"arrivals must be a sequence of groups of column names, got {arrivals!r}."
-        )
-    places = {name: place for place, name in enumerate(names)}
-    groups = [_group(entry, places) for entry in arrivals]
-    listed = [name for group in groups for name in group]
-    unknown = [n for n in listed if not isinstance(n, Hashable) or n not in places]
-    if unknown:
-        raise ParameterError(f"arrivals name columns that are not there: {unknown[:5]!r}.")
-    return [[places[name] for name in group] for group in groups]
-
-
-def _group(entry: Any, names: Mapping[Any, int]) -> list[Any]:
-    """Return a group of arriving variables; a name alone is a group of one."""
-    alone = (
-        isinstance(entry, str)
-        or not isinstance(entry, Iterable)
-        or (isinstance(entry, tuple) and entry in names)
-    )
-    return [entry] if alone else list(entry)
 
 
 def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:

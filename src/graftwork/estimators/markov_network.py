@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -75,6 +76,11 @@ if TYPE_CHECKING:
 MOST_NEAR = 20
 
 
+def _part(where: str) -> Any:
+    """Return a property that shows a part of ``fit_``."""
+    return property(attrgetter(f"fit_.{where}"))
+
+
 class MarkovNetwork(Estimator):
     """Learns a sparse pairwise Markov network from categorical data.
 
@@ -95,13 +101,13 @@ class MarkovNetwork(Estimator):
         ``model_.table(a, b)`` has the log-potentials.
     certificate_ : Certificate
         How close to optimal the penalised network is, and how much of that was checked.
-    trace_ : list of Round
+    trace_ : tuple of Round
     lam_ : float
     choice_ : LambdaChoice
         How lambda, and with it the edges, was chosen, in numbers; `summary` has the text.
     objective_ : float
         Loss plus penalty of the penalised network.
-    path_ : list of PathPoint
+    path_ : tuple of PathPoint
         Every lambda tried; empty for a given one. The chosen one has the edges, loss and objective
         of the penalised network of all rows; others were solved less exactly, perhaps on parts.
         With goal="prediction" none is chosen where the network of tested edges predicts best.
@@ -140,26 +146,24 @@ class MarkovNetwork(Estimator):
     True
     """
 
-    # What `fit` sets.
+    # What `fit` sets, and its parts.
     fit_: Fit
-    model_: PairwiseMRF
-    method_: str
-    lam_: float
-    choice_: LambdaChoice
-    certificate_: Certificate
-    objective_: float
-    trace_: list[Round]
-    path_: list[PathPoint]
-    evidence_: Evidence | None
-    refitted_: bool
-    exchange_: Tally | None
-    tying_: Tying | None
-    knowledge_: dict[str, int] | None
-    missing_: MissingCells
-    data_: LearnedFrom
-    names_: tuple[Any, ...]
-    n_features_in_: int
-    n_iter_: int
+    model_: PairwiseMRF = _part("model")
+    method_: str = _part("method")
+    lam_: float = _part("choice.lam")
+    choice_: LambdaChoice = _part("choice")
+    certificate_: Certificate = _part("certificate")
+    objective_: float = _part("objective")
+    trace_: tuple[Round, ...] = _part("trace")
+    path_: tuple[PathPoint, ...] = _part("path")
+    evidence_: Evidence | None = _part("evidence")
+    refitted_: bool = _part("refitted")
+    exchange_: Tally | None = _part("exchange")
+    tying_: Tying | None = _part("tying")
+    knowledge_: dict[str, int] | None = _part("knowledge")
+    missing_: MissingCells = _part("missing")
+    data_: LearnedFrom = _part("data")
+    names_: tuple[Any, ...] = _part("data.names")
     feature_names_in_: NDArray[np.object_]
     bootstrap_: Bootstrap
     predictability_: Predictability
@@ -223,6 +227,16 @@ class MarkovNetwork(Estimator):
         self.device = device
         self.verbose = verbose
 
+    @property
+    def n_features_in_(self) -> int:
+        """The number of variables."""
+        return len(self.names_)
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of rounds."""
+        return len(self.trace_)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -268,15 +282,6 @@ class MarkovNetwork(Estimator):
     def _keep(self, found: Fit, X: Any) -> None:
         """Set the attributes to what was found."""
         self.fit_ = found
-        self.model_, self.method_ = found.model, found.method
-        self.lam_, self.choice_ = found.choice.lam, found.choice
-        self.certificate_, self.objective_ = found.certificate, found.objective
-        self.trace_, self.path_ = list(found.trace), list(found.path)
-        self.evidence_, self.refitted_ = found.evidence, found.refitted
-        self.exchange_, self.tying_ = found.exchange, found.tying
-        self.knowledge_, self.missing_, self.data_ = found.knowledge, found.missing, found.data
-        self.names_ = found.data.names
-        self.n_features_in_, self.n_iter_ = len(self.names_), len(found.trace)
         for earlier in ("feature_names_in_", "predictability_"):
             self.__dict__.pop(earlier, None)
         self._from_array = isinstance(X, np.ndarray) or sparse.issparse(X)
@@ -303,8 +308,7 @@ class MarkovNetwork(Estimator):
         """
         check_is_fitted(self)
         other = copy(self)
-        other.model_ = self.model_.refit(l2)
-        other.fit_ = replace(self.fit_, model=other.model_)
+        other.fit_ = replace(self.fit_, model=self.model_.refit(l2))
         for earlier in ("predictability_", "bootstrap_"):
             other.__dict__.pop(earlier, None)
         return other
@@ -440,7 +444,7 @@ class MarkovNetwork(Estimator):
         return explore(self, path, groups=groups, title=title)
 
     def estimate(self, X: Any, sample_weight: Any = None) -> CostEstimate:
-        """Return what fitting these data would cost: sizes, memory, rough time, treewidth."""
+        """Return what fitting these data would take: sizes and memory."""
         return estimate_cost(self.spec(), X, sample_weight)
 
     @property

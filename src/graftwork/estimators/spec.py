@@ -73,7 +73,7 @@ class FitSpec:
     criterion : Criterion or None
         What chooses lambda; None for tests of edges.
     knowledge : PriorKnowledge
-    start, anneal, arrivals
+    start, anneal
         Of the run, as users give them.
     budget : Budget
     table_memory : int
@@ -107,7 +107,6 @@ class FitSpec:
     knowledge: PriorKnowledge
     start: Any
     anneal: int | tuple[float, ...] | None
-    arrivals: Sequence[Any] | None
     budget: Budget
     table_memory: int
     tol: float
@@ -152,7 +151,6 @@ class FitSpec:
             knowledge=PriorKnowledge.read(given["knowledge"]),
             start=run["start"],
             anneal=_annealing(run["anneal"]),
-            arrivals=run["arrivals"],
             budget=Budget(
                 given["max_edges"],
                 run["max_iter"],
@@ -231,7 +229,7 @@ class FitSpec:
         if self.penalty in DENSE and not limited:
             return replace(full(), start=self.recipe.start)
         unlimited = replace(budget, max_seconds=None) == Budget()
-        free = unlimited and self.arrivals is None and self.loss == "pseudolikelihood"
+        free = unlimited and self.loss == "pseudolikelihood"
         listed = not self.knowledge.empty or self.missing in ("available-case", "impute")
         most = MOST_LISTED if listed else MOST_ON_DEVICE if on_device else MOST_VARIABLES
         if not free or n_variables > most or self.penalty in DENSE:
@@ -256,12 +254,6 @@ class FitSpec:
             check_start(self.start)
         if self.anneal is not None:
             self._check_annealing()
-        if self.arrivals is not None and (self.recipe.sized or isinstance(self.start, str)):
-            name = f"method {self.recipe.name!r}" if self.recipe.sized else f"start={self.start!r}"
-            raise ParameterError(
-                f"{name} looks at all variables at once, so none can arrive later; leave arrivals "
-                "out."
-            )
         if self.tie is not None and self.tied != self.tie:
             raise ParameterError(
                 f"tie={self.tie} ties weights after the search, and the method's option "
@@ -324,9 +316,8 @@ class FitSpec:
 
     def _check_choice(self) -> None:
         """Refuse lam="auto" where there is nothing to choose from."""
-        if self.penalty == "l2" or self.arrivals is not None:
-            what = 'penalty="l2"' if self.penalty == "l2" else "arrivals"
-            raise ParameterError(f"lam must be a number with {what}, got 'auto'.")
+        if self.penalty == "l2":
+            raise ParameterError("lam must be a number with penalty=\"l2\", got 'auto'.")
         if self.budget.max_evaluations is not None:
             raise ParameterError(
                 "lam must be a number with max_evaluations, got 'auto': the limit is for the fit "

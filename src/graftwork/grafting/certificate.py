@@ -53,8 +53,6 @@ class Certificate:
         How the loss and the scores were computed.
     unit : str
         What a block is: "pair" or "feature".
-    n_absent : int
-        Variables that never arrived (see ``arrivals``): their pairs do not count above.
     noun : str
         What ``n_edges`` counts: edges, or features of chains.
     n_barred : int
@@ -86,7 +84,6 @@ class Certificate:
     n_untrusted: int = 0
     method: str = ""
     unit: str = "pair"
-    n_absent: int = 0
     noun: str = "edge"
     n_barred: int = 0
 

@@ -139,13 +139,6 @@ class ChainFamily(ModelFamily):
         smaller = FeatureLayout(layout.blocks[kept], offsets(sizes[kept]), layout.features[entries])
         return smaller, entries
 
-    def carried(self, old: FeatureLayout, new: FeatureLayout) -> tuple[Ints, Ints] | None:
-        """Return which entries two layouts share: those of the same features."""
-        if len(old.blocks) == len(new.blocks) and (old.blocks == new.blocks).all():
-            return None
-        targets = places_of(new.features, self.features.size)[old.features]
-        return np.flatnonzero(targets >= 0), targets[targets >= 0]
-
     def without(
         self, layout: FeatureLayout, weights: Floats, places: Ints, compensate: bool
     ) -> Floats:
@@ -153,10 +146,6 @@ class ChainFamily(ModelFamily):
         left = weights.copy()
         left[places] = 0.0
         return left
-
-    def reshaped(self, point: ChainPoint, potentials: FeatureWeights) -> ChainPoint:
-        """Return the point for weights with other features of zero: its gradients are known."""
-        return ChainPoint(point.objective, potentials, point.value, point.gradients)
 
     def scales(self, space: FeatureSpace, keys: Ints) -> Floats:
         """Return d_g of each block: the root of its number of features."""

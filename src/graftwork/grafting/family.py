@@ -76,19 +76,11 @@ class ModelFamily(ABC):
         """Return the layout of blocks with entries that may move, and the entries that stay."""
 
     @abstractmethod
-    def carried(self, old: Any, new: Any) -> tuple[Ints, Ints] | None:
-        """Return which entries of an old layout are which of a new one; None if they are equal."""
-
-    @abstractmethod
     def without(self, layout: Any, weights: Floats, places: Ints, compensate: bool) -> Floats:
         """Return the weights with these entries zero.
 
         To ``compensate`` is to let weights that are not penalised take over what they did.
         """
-
-    @abstractmethod
-    def reshaped(self, point: Any, potentials: Any) -> Any:
-        """Return a point for potentials that differ from its own by blocks of zeros only."""
 
     @abstractmethod
     def scales(self, space: Any, keys: Ints) -> Floats:

@@ -6,7 +6,7 @@ does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,6 @@ def graft(
     *,
     start: Any = None,
     schedule: Sequence[float] = (),
-    arrivals: Iterable[Sequence[int]] | None = None,
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
@@ -81,10 +80,6 @@ def graft(
     schedule : sequence of float
         Values of lambda to go through first, from large to small, each from the network of the one
         before and solved loosely (annealing).
-    arrivals : iterable of sequences of int
-        Variables as they become available: the first group before the first round, another one
-        before every later round. Default: all from the start. The run goes on, with the weights and
-        the solver's memory it has, until nothing violates and no group is left.
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
     edges = None if start is None else start.layout.n_edges
@@ -93,13 +88,13 @@ def graft(
     state = RunState(problem, recipe, log, rng)
     done = piece.finished()
     if done is not None:
-        space, network = problem.space_for(recipe, problem.variables), done.network
+        space, network = problem.space_for(recipe), done.network
         free = space.free(network.layout, network.weights)
         rng.bit_generator.state = done.rng
         done.remind(observer)
         solution = problem.solution(network, free=free)
         return Outcome(solution, done.certificate, done.trace, done.exchange)
-    state.begin(piece.so_far() or start or state.first_network(), arrivals)
+    state.begin(piece.so_far() or start or state.first_network())
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with one_blas_thread():
@@ -188,7 +183,6 @@ class _Run:
             n_untrusted=sum(not record.trusted for record in state.log.trace),
             method=state.problem.objective.describe(),
             unit=state.space.unit,
-            n_absent=len(state.problem.variables) - len(state.space.variables),
             noun=state.problem.family.noun,
             n_barred=state.problem.family.count_barred(state.space.variables),
         )
@@ -214,10 +208,9 @@ class _Run:
             if self.stop is not None:
                 return
             tries = self._note_futile(chosen, tries, before)
-            arrived = state.arrive()
             state.choice = state.choose()
             chosen = state.choice.keys
-            if not arrived and self._holds(target):
+            if self._holds(target):
                 return
             if len(chosen) and tries < MOST_FUTILE:
                 continue
@@ -226,7 +219,7 @@ class _Run:
                 return
             limit = max(state.accuracy, target)
             unsolved = state.solution.residual > limit and not state.solution.stalled
-            if arrived or unsolved:  # solved in a hurry so far, or by a few steps
+            if unsolved:  # solved in a hurry so far, or by a few steps
                 continue
             if state.accuracy <= target:
                 self.stop = "stalled" if len(chosen) else None
@@ -320,7 +313,6 @@ class _Run:
             if self.stop not in (None, "stalled"):
                 return
             small, gone = self._clear_up()
-            state.evaluate()
             if not gone:
                 return
             state.record(0, gone)
@@ -345,7 +337,6 @@ class _Run:
                 return small, count
             small |= bool(before.largest(state.space, gone).any())
             count += len(gone)
-            state.evaluate()
             state.improve(self.tolerance, None)
 
     def _stop_early(self) -> None:
@@ -364,7 +355,6 @@ class _Run:
             gone = len(state.prune(final=True))
         else:
             _, gone = self._clear_up()
-            state.evaluate()
         if unsolved or gone:
             state.record(0, gone)
         state.choice = NOTHING_SEEN

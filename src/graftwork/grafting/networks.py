@@ -31,7 +31,6 @@ from graftwork.kernels.gains import cell_gains, table_gains
 from graftwork.kernels.tables import add_mean_rows, centre_tables
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.protocol import Point, independent_potentials
-from graftwork.objectives.reshaped import reshape
 from graftwork.penalties.blocks import Blocks, Bools, Parts, part_scales
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers.coordinates import searchable
@@ -222,16 +221,6 @@ class NetworkFamily(ModelFamily):
         smaller = Layout.of(layout.cards, layout.edges[kept])
         return smaller, np.concatenate([np.arange(layout.n_unary), entries])
 
-    def carried(self, old: Layout, new: Layout) -> tuple[Ints, Ints] | None:
-        """Return which entries two layouts share: unaries and tables of the same edges."""
-        if new.n_edges == old.n_edges and (new.edges == old.edges).all():
-            return None
-        shared = find_edges(old, new.edges)
-        here = np.flatnonzero(shared >= 0)
-        unary = np.arange(old.n_unary)
-        sources = np.concatenate([unary, old.entries(shared[here])])
-        return sources, np.concatenate([unary, new.entries(here)])
-
     def without(self, layout: Layout, weights: Floats, places: Ints, compensate: bool) -> Floats:
         """Return the weights with these table entries zero.
 
@@ -248,10 +237,6 @@ class NetworkFamily(ModelFamily):
             left[: layout.n_unary] += alone[: layout.n_unary]
         left[places] = 0.0
         return left
-
-    def reshaped(self, point: Point, potentials: Potentials) -> Point:
-        """Return the point for potentials with other tables of zeros."""
-        return reshape(point, potentials)
 
     def scales(self, space: TableSpace, keys: Ints) -> Floats:
         """Return d_g of each block."""

@@ -56,9 +56,9 @@ class Problem:
         space = self.family.space(self.variables, False)
         return space if isinstance(space, PairSpace) else PairSpace(self.variables)
 
-    def space_for(self, recipe: Recipe, variables: Ints) -> Space:
-        """Return the blocks a recipe may activate among some of the variables."""
-        return self.family.space(variables, recipe.features and self.penalty.separable)
+    def space_for(self, recipe: Recipe) -> Space:
+        """Return the blocks a recipe may activate."""
+        return self.family.space(self.variables, recipe.features and self.penalty.separable)
 
     def at(self, lam: float) -> Problem:
         """Return the same problem with another lambda on the tables."""
@@ -121,7 +121,7 @@ class Network:
         free = np.zeros(layout.size, dtype=bool)
         free[: len(self.free)] = self.free
         free[space.entries(layout, keys)[0]] = True
-        return self._moved(problem, layout, free)
+        return self._moved(problem, layout, free, np.arange(len(self.free)))
 
     def shrink(self, problem: Problem, space: Space, keys: Ints) -> Network:
         """Return the network without these blocks; tables without any entry left go.
@@ -134,8 +134,7 @@ class Network:
         free[places] = False
         layout, entries = problem.family.kept(self.layout, free)
         if not dropped:
-            return self._moved(problem, layout, free[entries])
-        # weights that were not zero: another network, evaluated anew
+            return self._moved(problem, layout, free[entries], entries)
         compensate = not (problem.penalty.unary_lam or problem.penalty.unary_l2)
         weights = problem.family.without(self.layout, self.weights, places, compensate)
         memory = self.solution.memory.move(entries, layout.size, np.arange(layout.size))
@@ -165,23 +164,20 @@ class Network:
 
     def under(self, problem: Problem) -> Network:
         """Return the same network measured by another problem's penalty."""
-        return self._moved(problem, self.layout, self.free)
+        return self._moved(problem, self.layout, self.free, np.arange(len(self.free)))
 
-    def _moved(self, problem: Problem, layout: Any, free: Bools) -> Network:
-        """Return the same weights in another layout, without an evaluation where possible."""
+    def _moved(self, problem: Problem, layout: Any, free: Bools, entries: Ints) -> Network:
+        """Return the same network in another layout, which begins with these entries of the old.
+
+        What else either layout has are blocks of zeros.
+        """
         point, memory = self.solution.point, self.solution.memory
-        shared = problem.family.carried(self.layout, layout)
-        if shared is not None:
-            sources, targets = shared
+        if layout.size != self.layout.size:
             weights = np.zeros(layout.size)
-            weights[targets] = self.weights[sources]
+            weights[: len(entries)] = self.weights[entries]
             potentials = replace(self.potentials, layout=layout, weights=weights)
-            point = (
-                problem.family.reshaped(point, potentials)
-                if problem.objective.ignores_empty_tables
-                else problem.objective.at(potentials, point)
-            )
-            memory = memory.move(sources, layout.size, targets)
-        blocks = problem.blocks(layout, free)
+            point = problem.objective.at(potentials, point)
+            memory = memory.move(entries, layout.size, np.arange(len(entries)))
+        blocks = problem.blocks(point.potentials.layout, free)
         measured = measure(point, problem.penalty, blocks, 0, memory)
         return Network(replace(measured, stalled=self.solution.stalled), free)

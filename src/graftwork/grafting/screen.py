@@ -18,7 +18,6 @@ from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.pair_tiles import find_doubtful
-from graftwork.objectives.reshaped import evaluated
 
 # Bounds are computed with rounding errors, much less than this.
 ROUNDING = 1e-9
@@ -142,15 +141,14 @@ class TileScores:
         leading : int
             Only pairs that have one of the first so many variables are looked at.
         """
-        here: Any = evaluated(point)
         pairs, scores = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
-        for tile in here.tiles(variables, leading):
+        for tile in point.tiles(variables, leading):
             if halted():
                 return None
             slack = tile.slack(self.roots, self.separable, limit)
             lines, columns, found = tile.scored_above(self.roots, self.separable, limit - slack)
             if slack:
-                found = self._score_again(here, tile, lines, columns, found)
+                found = self._score_again(point, tile, lines, columns, found)
             chosen = found > limit
             both = np.stack([tile.first[lines], tile.second[columns]], axis=1)
             pairs.append(both[chosen])
@@ -193,9 +191,8 @@ class Screen:
         """Return the pairs that may score above a limit now; None if all had better be scored."""
         if self._snapshot is None:
             return None
-        here: Any = evaluated(point)
-        if self._asked is None or self._asked[0]() is not here or self._asked[1] != limit:
-            self._asked = ref(here), limit, self._find_doubtful(here, limit)
+        if self._asked is None or self._asked[0]() is not point or self._asked[1] != limit:
+            self._asked = ref(point), limit, self._find_doubtful(point, limit)
         return self._asked[2]
 
     def _find_doubtful(self, point: Any, limit: float) -> Ints | None:
@@ -212,8 +209,7 @@ class Screen:
 
     def sweep(self, point: Any, limit: float, halted: Callable[[], bool]) -> Sweep | None:
         """Return the scores of all pairs; None where they must be listed, or when halted."""
-        here: Any = evaluated(point)
-        tiles = here.tiles(self._variables)
+        tiles = point.tiles(self._variables)
         if tiles is None:
             return None
         exact = self._size <= MOST_EXACT
@@ -222,7 +218,7 @@ class Screen:
         for tile in tiles:
             if halted():
                 return None
-            found, lines, columns = self._scorer.judged(here, tile, limit)
+            found, lines, columns = self._scorer.judged(point, tile, limit)
             first, second = tile.places
             rows = first + np.arange(len(found))
             starts = rows * (2 * n - rows - 1) // 2 - rows - 1 + second  # less what is below
@@ -237,6 +233,5 @@ class Screen:
 
     def renew(self, point: Any, scores: Floats) -> None:
         """Take the scores of all pairs at this point; infinite ones are not known."""
-        here: Any = evaluated(point)
-        self._snapshot, self.scores, self._asked = here.snapshot(), scores, None
+        self._snapshot, self.scores, self._asked = point.snapshot(), scores, None
         self._unknown = int(np.isinf(scores).sum())

@@ -17,7 +17,6 @@ from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import Point
-from graftwork.objectives.reshaped import table_gradients
 from graftwork.penalties.blocks import Bools, pair_scales
 
 # Single cells scored in one batch; of whole tables more, unless they have many cells.
@@ -177,7 +176,7 @@ class PairSpace:
 
     def gradients(self, point: Point, keys: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient of each pair's table, where each starts, and whether it is exact."""
-        return table_gradients(point, self.pairs(keys))
+        return _table_gradients(point, self.pairs(keys))
 
     def scales(self, declared: Ints, keys: Ints) -> Floats:
         """Return d_g of each pair."""
@@ -396,7 +395,7 @@ class CellSpace:
         n = len(self.variables)
         numbers, which = np.unique(i * n + j, return_inverse=True)
         pairs = self.variables[np.stack(np.divmod(numbers, n), axis=1)]
-        tables, starts, exact = table_gradients(point, pairs)
+        tables, starts, exact = _table_gradients(point, pairs)
         return tables[starts[which] + cells], np.arange(len(keys) + 1), exact
 
     def scales(self, declared: Ints, keys: Ints) -> Floats:
@@ -434,3 +433,25 @@ class CellSpace:
         """Return the first key of each first variable, and the number of keys."""
         states, before = self._states(), self._before()
         return offsets(states * (before[-1] - before[1:]))
+
+
+def _table_gradients(point: Point, pairs: Ints) -> tuple[Floats, Ints, bool]:
+    """Return the gradient tables of any pairs, edges or not, and if those of non-edges are exact.
+
+    Parameters
+    ----------
+    pairs : (k, 2) int64
+        ``i < j`` in each row.
+    """
+    layout = point.potentials.layout
+    edges = find_edges(layout, pairs)
+    absent = edges < 0
+    if absent.all():
+        return point.pair_gradients(pairs)
+    gradients, _, exact = point.pair_gradients(pairs[absent])
+    starts = offsets(layout.cards[pairs[:, 0]] * layout.cards[pairs[:, 1]])
+    out = np.empty(starts[-1])
+    missing = np.repeat(absent, np.diff(starts))
+    out[missing] = gradients
+    out[~missing] = point.gradient[layout.entries(edges[~absent])]
+    return out, starts, exact

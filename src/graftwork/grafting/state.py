@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,6 @@ from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace
 from graftwork.grafting.trace import RunLog
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.reshaped import evaluated
 from graftwork.solvers import Solution
 
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -38,7 +37,6 @@ class RunState:
         self.problem, self.recipe, self.rng, self.log = problem, recipe, rng, log
         self.accuracy = 0.0
         self.futile, self._worst_barred = _EMPTY, 0.0
-        self._arrivals: Iterator[Sequence[int]] = iter(())
         self.choice = NOTHING_SEEN
 
     def first_network(self) -> Any:
@@ -53,20 +51,19 @@ class RunState:
 
         return self.recipe.start.begin(problem, log.budget, self.rng, halted)
 
-    def begin(self, start: Any, arrivals: Iterable[Sequence[int]] | None) -> None:
-        """Evaluate the start, and open the space of the variables that are there."""
-        variables = self.problem.variables
-        if arrivals is not None:
-            self._arrivals = iter(arrivals)
-            first = np.asarray(next(self._arrivals, ()), dtype=np.int64)
-            variables = np.union1d(first, start.layout.edges)
+    def begin(self, start: Any) -> None:
+        """Evaluate the start, and open the space: what must be there is activated."""
         limit = self.log.budget.max_edges
         start = self.problem.family.admitted(start, self.problem.penalty, limit)
-        self.space = self.problem.space_for(self.recipe, variables)
+        self.space = self.problem.space_for(self.recipe)
         free = self.space.free(start.layout, start.weights)
         network = Network(self.problem.solution(start, free=free), free)
         self.network = network.shrink(self.problem, self.space, _EMPTY)  # tables of zeros go
-        self._open()
+        active = self.network.active(self.space)
+        self.needed = self.problem.family.needed(self.space)
+        self.activate(np.setdiff1d(self.needed, active))
+        active = self.network.active(self.space)
+        self.selection = self.recipe.selector.begin(self.space, active, self.rng)
         if self.recipe.exchange:
             self.log.limit_edges(max(start.layout.n_edges, self.network.layout.n_edges))
 
@@ -74,27 +71,6 @@ class RunState:
     def solution(self) -> Solution:
         """The network's weights, evaluated."""
         return self.network.solution
-
-    def _open(self) -> None:
-        """Begin to select from the space as it is now; what must be there is."""
-        active, self.needed = (
-            self.network.active(self.space),
-            self.problem.family.needed(self.space),
-        )
-        self.activate(np.setdiff1d(self.needed, active))
-        active = self.network.active(self.space)
-        self.futile = _EMPTY
-        self.selection = self.recipe.selector.begin(self.space, active, self.rng)
-
-    def arrive(self) -> bool:
-        """Take in the next group of variables, if there is one."""
-        group = next(self._arrivals, None)
-        if group is None:
-            return False
-        variables = np.union1d(self.space.variables, np.asarray(group, dtype=np.int64))
-        self.space = self.problem.space_for(self.recipe, variables)
-        self._open()
-        return True
 
     def change(self, problem: Problem) -> None:
         """Go on with another penalty."""
@@ -124,14 +100,6 @@ class RunState:
             self.network = self.network.shrink(self.problem, self.space, gone)
             self.selection.release(gone)
         return gone
-
-    def evaluate(self) -> None:
-        """Make sure that the final numbers are those of an evaluation at this very layout."""
-        point = self.solution.point
-        if point is not evaluated(point):
-            memory, free = self.solution.memory, self.network.free
-            solution = self.problem.solution(point.potentials, memory, self.solution, free)
-            self.network = Network(solution, free)
 
     def choose(self) -> Choice:
         """Return what the selector finds at this network."""

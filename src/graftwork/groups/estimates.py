@@ -32,7 +32,7 @@ from graftwork.models import PairwiseMRF
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.selection.refit import bent, carry, refit, unshrunk
+from graftwork.selection.refits import bent, carry, refit, unshrunk
 from graftwork.solvers import Solution
 from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, all_states
 from graftwork.testing.edge_tests import EdgeTests, most_scale

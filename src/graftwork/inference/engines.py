@@ -74,14 +74,6 @@ class Engine(Protocol):
     (True, True, False)
     """
 
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Whether an edge with a table of zeros changes neither marginals nor log Z.
-
-        If not, what is learned must be inferred anew whenever an edge comes or goes.
-        """
-        ...
-
     def describe(self) -> str:
         """Return what this engine does, in plain words: certificates quote it."""
         ...

@@ -268,11 +268,6 @@ class JunctionTree:
         """Return whether exact inference on this layout stays within the limit."""
         return eliminate(layout).cost.total_cells <= self.limit_cells
 
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Yes."""
-        return True
-
     def describe(self) -> str:
         """Return what this engine does, in plain words."""
         return "exact inference (junction tree)"

@@ -71,11 +71,6 @@ class LoopyBP:
     def __post_init__(self) -> None:
         check_rule(self.rule)
 
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Yes."""
-        return True
-
     def describe(self) -> str:
         """Return what this engine does, in plain words.
 
@@ -122,11 +117,6 @@ class Automatic:
 
     exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
     loopy: LoopyBP = field(default_factory=LoopyBP)
-
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """Yes."""
-        return True
 
     def describe(self) -> str:
         """Return what this engine does, in plain words."""

@@ -176,11 +176,6 @@ class TreeReweighted:
     def __post_init__(self) -> None:
         check_rule(self.rule)
 
-    @property
-    def ignores_empty_edges(self) -> bool:
-        """No: an empty edge that closes a cycle changes the shares of others."""
-        return False
-
     def describe(self) -> str:
         """Return what this engine does, in plain words."""
         what = "tree-reweighted belief propagation (an upper bound on log Z)"

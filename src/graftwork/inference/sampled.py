@@ -28,8 +28,6 @@ class Sampler:
            [0.1, 0.4]]), False, True)
     """
 
-    ignores_empty_edges = False
-
     def __init__(self) -> None:
         self._population: Population | None = None
 

@@ -339,11 +339,11 @@ def sum_conditionals(lanes, nodes, cards, unary, unary_offsets, tables, frequenc
 
 @njit(cache=True, nogil=True)
 def sum_over_edges(lanes, nodes, cards, unary, unary_offsets, tables, frequencies, halves, groups,
-                   spans, codes, masses, changes, removed, out):  # fmt: skip
-    """Fill, for every half-edge of these variables, a sum over all rows.
+                   spans, codes, masses, changes, out):  # fmt: skip
+    """Fill, for every half-edge of these variables, a sum over all rows of log E[exp(-c)].
 
-    With c the column of ``changes[side]`` at the neighbour's state: of log E[exp(-c)] under the
-    variable's conditional if edges are ``removed``, else of Var[c].
+    c is the column of ``changes[side]`` at the neighbour's state, the expectation is under the
+    variable's conditional.
     """
     peaks, totals, none = np.empty(BLOCK), np.empty(BLOCK), np.zeros(0)
     for node in nodes:
@@ -352,7 +352,7 @@ def sum_over_edges(lanes, nodes, cards, unary, unary_offsets, tables, frequencie
         looked_up, _, in_logs = _prepare(
             lanes, node, cards, unary, unary_offsets, tables, frequencies, halves, groups, spans
         )
-        columns, places = _columns(s, width, span, halves, groups, changes, frequencies, removed)
+        columns, places = _columns(s, width, span, halves, groups, changes, frequencies)
         weights, squares = np.empty(BLOCK * width), np.zeros(width)
         for start in range(0, span[2], BLOCK):
             size = min(BLOCK, span[2] - start)
@@ -367,16 +367,14 @@ def sum_over_edges(lanes, nodes, cards, unary, unary_offsets, tables, frequencie
                 for k in range(groups[g, 0], groups[g, 1]):
                     where = places[at : at + groups[g, 2]]
                     before = 0.0 if start == 0 else out[k]
-                    out[k] = before + _sum_changes(
-                        lanes, width, weights, here, own, where, columns, removed
-                    )
+                    out[k] = before + _sum_changes(lanes, width, weights, here, own, where, columns)
                     at += groups[g, 2]
 
 
 @njit(cache=True, nogil=True)
-def _columns(s, width, span, halves, groups, changes, frequencies, removed):
-    """Return what changes with each half-edge by the neighbour's code, and where each group code's
-    column starts, one half-edge after the other."""
+def _columns(s, width, span, halves, groups, changes, frequencies):
+    """Return exp(-c) of each half-edge by the neighbour's code, and where each group code's column
+    starts, one half-edge after the other."""
     n_columns, n_places = 0, 0
     for g in range(span[0], span[1]):
         n_places += groups[g, 2] * (groups[g, 1] - groups[g, 0])
@@ -391,10 +389,9 @@ def _columns(s, width, span, halves, groups, changes, frequencies, removed):
             after //= card
             own = columns[base : base + card * width]
             _expand(s, width, halves[k], changes[halves[k, 4]], frequencies, own)
-            if removed:
-                for code in range(card):
-                    for a in range(s):
-                        own[code * width + a] = math.exp(-own[code * width + a])
+            for code in range(card):
+                for a in range(s):
+                    own[code * width + a] = math.exp(-own[code * width + a])
             for c in range(groups[g, 2]):
                 places[at + c] = base + c // after % card * width
             base += card * width
@@ -403,18 +400,15 @@ def _columns(s, width, span, halves, groups, changes, frequencies, removed):
 
 
 @njit(cache=True, nogil=True)
-def _sum_changes(lanes, width, conditionals, masses, codes, places, columns, removed):
-    """Return the sum of log means, or of variances, of columns under conditionals."""
+def _sum_changes(lanes, width, conditionals, masses, codes, places, columns):
+    """Return the sum of log means of columns under conditionals."""
     found = 0.0
     for r in range(len(codes)):
-        place, mean, square = places[codes[r]], 0.0, 0.0
+        place, mean = places[codes[r]], 0.0
         for q in range(0, width, len(lanes)):
             column = load(lanes, columns, place + q)
-            product = times(load(lanes, conditionals, r * width + q), column)
-            mean += total(product)
-            if not removed:
-                square += total(times(product, column))
-        value = math.log(mean) if removed else square - mean * mean
+            mean += total(times(load(lanes, conditionals, r * width + q), column))
+        value = math.log(mean)
         found += masses[r] * value if masses.size else value
     return found
 

@@ -105,7 +105,7 @@ COUNTS = Kind(
     "graftwork-counts",
     "counts of pairs",
     "counts",
-    "the save of counts or graftwork count",
+    "the save of counts",
     {
         1: {"margins.npy": "<i8", "tables.npy": "<i8"},
         2: {"margins.npy": "<f8", "tables.npy": "<f8"},

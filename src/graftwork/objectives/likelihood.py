@@ -20,7 +20,6 @@ from graftwork.objectives.protocol import (
     quadratic_gains,
     states_of_entries,
 )
-from graftwork.objectives.reshaped import evaluated
 
 
 class Likelihood:
@@ -28,16 +27,11 @@ class Likelihood:
 
     def __init__(self, sample: EncodedRows, engine: Engine) -> None:
         if not sample.complete:
-            raise ValueError("the likelihood needs complete rows; AvailableCase does without")
+            raise ValueError("the likelihood needs complete rows")
         self.sample = sample
         self.engine = engine
         self.evaluations = 0
         self._last: tuple[Layout, Floats] | None = None
-
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """As the engine has it."""
-        return self.engine.ignores_empty_edges
 
     def describe(self) -> str:
         """Return in plain words how it is computed."""
@@ -46,8 +40,7 @@ class Likelihood:
     def at(self, potentials: Potentials, warm: Point | None = None) -> LikelihoodPoint:
         """Return the loss, its gradient and curvature; messages start from ``warm``'s."""
         self.evaluations += 1
-        known = None if warm is None else evaluated(warm)
-        before = known.beliefs if isinstance(known, LikelihoodPoint) else None
+        before = warm.beliefs if isinstance(warm, LikelihoodPoint) else None
         beliefs = self.engine.infer(potentials, before)
         return LikelihoodPoint(self, potentials, beliefs, self._data_marginals(potentials.layout))
 
@@ -90,20 +83,6 @@ class LikelihoodPoint:
         )  # fmt: skip
         return found
 
-    def edge_spreads(self) -> Floats:
-        """Return the variance of each edge's table under the model: w' H w of its own block."""
-        layout, values = (
-            self.potentials.layout,
-            self.beliefs.values[self.potentials.layout.n_unary :],
-        )
-        if not layout.n_edges:
-            return np.zeros(0)
-        tables = self.potentials.weights[layout.n_unary :]
-        starts = layout.edge_offsets[:-1] - layout.n_unary
-        mean = np.add.reduceat(values * tables, starts)
-        spread: Floats = np.add.reduceat(values * tables**2, starts) - mean**2
-        return spread
-
     def removal_costs(self) -> Floats:
         """Return log E[e^-V] + <V, data> of each edge, V its table without averages.
 
@@ -140,12 +119,6 @@ class LikelihoodPoint:
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return the joint marginals of each pair under the model and in the data."""
         return self._compare(self._pair_marginals(pairs)[0], pairs)
-
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return the variance of each cell's indicator under the model."""
-        model, _ = self._pair_marginals(pairs)
-        variances: Floats = model * (1.0 - model)
-        return variances
 
     def _pair_marginals(self, pairs: Ints) -> tuple[Floats, bool]:
         return self._objective.engine.pair_marginals(

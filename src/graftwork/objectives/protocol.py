@@ -102,16 +102,8 @@ class Point(Evaluated, Protocol):
         """
         ...
 
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return the estimated curvature of each entry that would be added for these pairs."""
-        ...
-
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return what the loss compares at these pairs."""
-        ...
-
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge, H being its own block of the loss's Hessian."""
         ...
 
     def removal_costs(self) -> Floats:
@@ -144,11 +136,6 @@ class Objective(Loss, Protocol):
     """A smooth loss of networks over a sample."""
 
     sample: EncodedRows
-
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """Whether a table of zeros changes nothing: neither the value nor the other gradients."""
-        ...
 
     def describe(self) -> str:
         """Return in plain words how it is computed, for certificates."""

@@ -46,10 +46,11 @@ from graftwork.objectives.protocol import (
     averages_apart,
     quadratic_gains,
 )
-from graftwork.objectives.reshaped import evaluated
 
 Bools = NDArray[np.bool_]
 
+# Bytes that the conditionals of one scoring batch may take.
+MEMORY = 2 * 2**30
 # Rows whose conditionals are computed again at once.
 SPAN = 2**15
 
@@ -102,7 +103,7 @@ class PseudoLikelihood:
     """
 
     def __init__(
-        self, sample: EncodedRows, n_jobs: int | None = None, memory: int = 2 * 2**30
+        self, sample: EncodedRows, n_jobs: int | None = None, memory: int = MEMORY
     ) -> None:
         self.sample = sample
         self.n_threads = count_threads(n_jobs)
@@ -114,11 +115,6 @@ class PseudoLikelihood:
         self.known_conditionals = KnownConditionals(memory)
         self._cache = NeighbourhoodCache(sample)
         self._last: tuple[Layout, Neighbourhoods, Floats] | None = None
-
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """Yes."""
-        return True
 
     def describe(self) -> str:
         """Return in plain words how it is computed."""
@@ -132,8 +128,7 @@ class PseudoLikelihood:
         """
         self.evaluations += 1
         neighbourhoods, counts = self._structure(potentials.layout)
-        near = evaluated(warm) if warm is not None else None
-        near = near if isinstance(near, PseudoPoint) and near.objective is self else None
+        near = warm if isinstance(warm, PseudoPoint) and warm.objective is self else None
         if neighbourhoods.degrees.all():  # every sum is made below, or carried over
             sums = Sums.empty(potentials.layout)
         else:
@@ -355,25 +350,12 @@ class PseudoPoint:
             kernel.squared_distance(lanes, padded(states), now, ids, old, old_ids, masses, rows)
         )
 
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return the measured curvature of each entry that would be added for these pairs."""
-        return self._table_curvature(np.ascontiguousarray(pairs, dtype=np.int64))
-
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge, H being its own block of the loss's Hessian.
-
-        Twice what the loss would rise, to second order, if the edge left and no other weight moved.
-        """
-        tables = _parts(self.potentials)[1]
-        spreads = self._sum_over_edges(np.stack([tables, tables]), removed=False)
-        return spreads / self.objective.sample.total_weight
-
     def removal_costs(self) -> Floats:
         """Return by how much the loss would rise if each edge left alone, exactly."""
         layout, sample = self.potentials.layout, self.objective.sample
         tables = _parts(self.potentials)[1]
         apart = averages_apart(layout, tables, sample.frequencies)
-        sums = self._sum_over_edges(apart, removed=True)
+        sums = self._sum_over_edges(apart)
         terms = apart[0] * self._counts[0]
         terms += apart[1] * self._counts[1]
         edge = np.repeat(np.arange(layout.n_edges), layout.edge_sizes)
@@ -383,7 +365,7 @@ class PseudoPoint:
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return about twice what the loss would fall if each pair's table were optimised alone."""
         gradients, offsets, _ = self.pair_gradients(pairs)
-        curvatures = self.pair_curvatures(pairs)
+        curvatures = self._table_curvature(np.ascontiguousarray(pairs, dtype=np.int64))
         return quadratic_gains(gradients, offsets, self.potentials.layout.cards, pairs, curvatures)
 
     def _table_curvature(self, pairs: Ints) -> Floats:
@@ -398,25 +380,23 @@ class PseudoPoint:
         )
         return curvature
 
-    def _sum_over_edges(self, changes: Floats, removed: bool) -> Floats:
-        """Return a kernel's sums over the rows, for each edge."""
+    def _sum_over_edges(self, changes: Floats) -> Floats:
+        """Return the sums over the rows of log E[exp(-c)], c an edge's column of ``changes``."""
         here = self.conditionals.neighbourhoods
         away = here.connected[here.apart[here.connected]]
-        total = _edge_sums(self.conditionals, np.setdiff1d(here.connected, away), changes, removed)
+        total = _edge_sums(self.conditionals, np.setdiff1d(here.connected, away), changes)
         if len(away):
-            total += self.conditionals.over_rows(_edge_sums, away, changes, removed, variables=away)
+            total += self.conditionals.over_rows(_edge_sums, away, changes, variables=away)
         return total
 
 
-def _edge_sums(at: Conditionals, nodes: Ints, changes: Floats, removed: bool) -> Floats:
-    """Return a kernel's sums for each edge, over the conditionals of some variables."""
+def _edge_sums(at: Conditionals, nodes: Ints, changes: Floats) -> Floats:
+    """Return these sums for each edge, over the conditionals of some variables."""
     here, layout = at.neighbourhoods, at.potentials.layout
     sums, total = np.zeros(len(here.edges)), np.zeros(layout.n_edges)
 
     def run(lanes: tuple[int, ...], some: Ints) -> None:
-        kernel.sum_over_edges(
-            lanes, some, *at.arguments(), here.masses.values, changes, removed, sums
-        )
+        kernel.sum_over_edges(lanes, some, *at.arguments(), here.masses.values, changes, sums)
 
     at.run_by_lanes(run, nodes)
     np.add.at(total, here.edges, sums)

@@ -111,11 +111,6 @@ class Shifted:
         self.pull = np.zeros_like(slope) if pull is None else pull
         self.evaluations = 0
 
-    @property
-    def ignores_empty_tables(self) -> bool:
-        """No: the linear term is of one layout."""
-        return False
-
     def describe(self) -> str:
         """Return in plain words how it is computed."""
         return f"distance in the {self.objective.describe()}"
@@ -145,10 +140,6 @@ class ShiftedPoint:
         """Return the loss's gradient tables of inactive pairs: they are not shifted."""
         return self.base.pair_gradients(pairs)
 
-    def pair_curvatures(self, pairs: Ints) -> Floats:
-        """Return the loss's curvature of entries that would be added."""
-        return self.base.pair_curvatures(pairs)
-
     def pair_expectations(self, pairs: Ints) -> Expectations:
         """Return what the loss compares at these pairs."""
         return self.base.pair_expectations(pairs)
@@ -156,10 +147,6 @@ class ShiftedPoint:
     def pair_gains(self, pairs: Ints) -> Floats:
         """Return the loss's gains of inactive pairs."""
         return self.base.pair_gains(pairs)
-
-    def edge_spreads(self) -> Floats:
-        """Return w' H w of each edge, for the loss."""
-        return self.base.edge_spreads()
 
     def removal_costs(self) -> Floats:
         """Return what the removal of each edge costs, for the loss."""

@@ -58,8 +58,6 @@ def certificate_text(certificate: Certificate) -> str:
         barred = count(certificate.n_barred, "pair")
         may = verb(certificate.n_barred, "may not be an edge", "may not be edges")
         parts.append(f"Not tested: {barred} that {may}.")
-    if certificate.n_absent:
-        parts.append(f"Not tested: {count(certificate.n_absent, 'variable')} that never arrived.")
     return " ".join([*parts, _exactness(certificate)])
 
 

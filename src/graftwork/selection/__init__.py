@@ -4,7 +4,7 @@ from graftwork.selection.choice import Chosen, choose_lambda
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.levels import Levels, find_levels
 from graftwork.selection.path import LambdaChoice, PathPoint
-from graftwork.selection.refit import Refitted, normal_prior, refit
+from graftwork.selection.refits import Refitted, normal_prior, refit
 from graftwork.selection.structure import StructureResult, learn_structure
 
 __all__ = [

@@ -20,7 +20,7 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties.blocks import part_scales
-from graftwork.selection.refit import refit
+from graftwork.selection.refits import refit
 
 # Spaces with more pairs than this are sampled: the ends of the path need not be exact.
 MOST_PAIRS = 2**26

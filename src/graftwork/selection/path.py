@@ -16,7 +16,7 @@ from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.folds import Fold
 from graftwork.selection.levels import Levels
-from graftwork.selection.refit import Curved, bent, refit
+from graftwork.selection.refits import Curved, bent, refit
 from graftwork.solvers import Memory, Solution
 
 STEPS = 5

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
@@ -21,8 +20,8 @@ from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
 from graftwork.objectives.pair_tiles import Tile
-from graftwork.objectives.protocol import Expectations, Point
-from graftwork.objectives.reshaped import evaluated
+from graftwork.objectives.protocol import Expectations
+from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.testing.contrasts import stacked
 from graftwork.testing.edge_tests import Cut
 from graftwork.testing.moments import unfold
@@ -64,7 +63,7 @@ def many(n_pairs: int, n_rows: int) -> bool:
 
 def promising_pairs(
     tables: MomentTables,
-    point: Point,
+    point: PseudoPoint,
     space: PairSpace,
     absent: list[Ints],
     cut: Cut | None,
@@ -86,13 +85,13 @@ def promising_pairs(
         for pairs in map(space.pairs, absent):
             yield pairs, point.pair_expectations(pairs), striking
         return
-    view, here = View.of(tables), evaluated(point)
-    tiled = space.index_map is None and cast(Any, here).tiles(space.variables) is not None
+    view = View.of(tables)
+    tiled = space.index_map is None and point.tiles(space.variables) is not None
     if cut is not None:
         yield from _undecided(view, point, space, [] if tiled else absent, cut, n_absent)
         return
     edges = np.sort(space.keys(tables.rows.potentials.layout.edges))
-    for tile in cast(Any, here).tiles(space.variables) if tiled else ():
+    for tile in (point.tiles(space.variables) or ()) if tiled else ():
         lines, columns, _ = view.near(tile, striking, STRIKING_SHARE)
         pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
         places = np.flatnonzero(~np.isin(space.keys(pairs), edges))
@@ -108,7 +107,7 @@ def promising_pairs(
 
 
 def _undecided(
-    view: View, point: Point, space: PairSpace, absent: list[Ints], cut: Cut, n_absent: int
+    view: View, point: PseudoPoint, space: PairSpace, absent: list[Ints], cut: Cut, n_absent: int
 ) -> Iterator[tuple[Ints, Expectations, float]]:
     """Yield the absent pairs that may be discoveries; without a list, from tiles."""
     layout = view.rows.potentials.layout
@@ -141,7 +140,7 @@ def _undecided(
 
 
 def _near(
-    view: View, point: Point, space: PairSpace, absent: list[Ints], level: float, share: float
+    view: View, point: PseudoPoint, space: PairSpace, absent: list[Ints], level: float, share: float
 ) -> Iterator[tuple[Ints, Floats, Expectations | None]]:
     """Yield absent pairs whose quick statistic is a share of what a p-value needs.
 
@@ -157,8 +156,7 @@ def _near(
             yield pairs[near], statistics[near], known
         return
     edges = np.sort(space.keys(view.rows.potentials.layout.edges))
-    here: Any = evaluated(point)
-    for tile in here.tiles(space.variables):
+    for tile in point.tiles(space.variables) or ():
         lines, columns, statistics = view.near(tile, level, share)
         pairs = np.stack([tile.first[lines], tile.second[columns]], axis=1)
         away = ~np.isin(space.keys(pairs), edges)
@@ -166,7 +164,7 @@ def _near(
 
 
 def promising_near(
-    view: View, point: Point, space: PairSpace, moved: Ints, cut: Cut, others: int
+    view: View, point: PseudoPoint, space: PairSpace, moved: Ints, cut: Cut, others: int
 ) -> Ints:
     """Return absent pairs of some variables that might be edges at a false discovery rate.
 
@@ -182,9 +180,8 @@ def promising_near(
     found = [np.zeros((0, 2), dtype=np.int64)]
     layout = view.rows.potentials.layout
     p_value = cut.level * min(1.0, (layout.n_edges + others + 1) / max(1, cut.n_tests))
-    here: Any = evaluated(point)
     variables = np.concatenate([moved, np.setdiff1d(space.variables, moved)])
-    for tile in here.tiles(variables, len(moved)):
+    for tile in point.tiles(variables, len(moved)) or ():
         lines, columns, _ = view.near(tile, p_value, SHARE)
         found.append(np.sort(np.stack([tile.first[lines], tile.second[columns]], axis=1), axis=1))
     pairs = np.concatenate(found)

@@ -23,7 +23,8 @@ from scipy.special import chdtri
 from graftwork.grafting import Problem
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
-from graftwork.objectives.protocol import Expectations, Point
+from graftwork.objectives.protocol import Expectations
+from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.testing import pair_screen
 from graftwork.testing.contrasts import stacked
 from graftwork.testing.edge_tests import Cut, Findings
@@ -47,7 +48,7 @@ MANY_PAIRS, MANY_ROWS, SOME_ROWS, NEAR = 2000, 2**16, 8192, 0.85
 
 def examine_pairs(
     rows: FittedRows,
-    point: Point,
+    point: PseudoPoint,
     pairs: Ints,
     *,
     rests: bool = False,
@@ -59,7 +60,7 @@ def examine_pairs(
     ----------
     rows : FittedRows
         The sample under the fitted network, whose mean conditionals are the data's frequencies.
-    point : Point
+    point : PseudoPoint
         The loss evaluated there.
     rests : bool
         Test what tables of ordered variables have beside their linear part.
@@ -77,7 +78,7 @@ def examine_pairs(
 
 def examine_absent(
     rows: FittedRows,
-    point: Point,
+    point: PseudoPoint,
     problem: Problem,
     cut: Cut | None = None,
     striking: float = pair_screen.STRIKING,

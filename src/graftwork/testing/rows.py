@@ -20,9 +20,7 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
 from graftwork.objectives.neighbourhoods import Neighbourhoods, padded
-from graftwork.objectives.protocol import Point
 from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.objectives.reshaped import evaluated
 from graftwork.testing.contrasts import Contrasts
 
 # Numbers a block of rows may take in one of its arrays.
@@ -73,18 +71,13 @@ class FittedRows:
 
     @staticmethod
     def of(
-        point: Point, contrasts: Contrasts, known: dict[object, Any] | None = None
+        point: PseudoPoint, contrasts: Contrasts, known: dict[object, Any] | None = None
     ) -> FittedRows:
         """Return the rows under the network where the pseudo-likelihood was evaluated.
 
         ``known`` are the `tilted` statistics of the same sample and contrasts.
         """
-        here: Any = evaluated(point)
-        assert isinstance(here, PseudoPoint)
-        known = {} if known is None else known
-        if here.potentials.layout is point.potentials.layout:
-            return FittedRows(here.conditionals, contrasts, known)
-        return FittedRows(here.objective.conditionals(point.potentials), contrasts, known)
+        return FittedRows(point.conditionals, contrasts, {} if known is None else known)
 
     def over_rows(
         self,

@@ -188,8 +188,6 @@ class ChainLikelihood:
         Threads; None is every core. Nothing depends on it.
     """
 
-    ignores_empty_tables = True
-
     def __init__(
         self, data: ChainData, features: ChainFeatures, seen: Seen, n_jobs: int | None = None
     ) -> None:
@@ -215,7 +213,16 @@ class ChainLikelihood:
         return "conditional likelihood of chains by forward-backward"
 
     def at(self, potentials: FeatureWeights, warm: object = None) -> ChainPoint:
-        """Return the loss evaluated there, with the gradient of every candidate."""
+        """Return the loss evaluated there, with the gradient of every candidate.
+
+        A ``warm`` point that differs by features of weight 0 alone knows all of that.
+        """
+        if isinstance(warm, ChainPoint) and warm.objective is self:
+            before, now = np.zeros((2, self.features.size))
+            before[warm.potentials.layout.features] = warm.potentials.weights
+            now[potentials.layout.features] = potentials.weights
+            if np.array_equal(before, now):
+                return ChainPoint(self, potentials, warm.value, warm.gradients)
         self.evaluations += 1
         data, features = self.data, self.features
         due = self.evaluations >= self._next_metric

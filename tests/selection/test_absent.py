@@ -10,21 +10,18 @@ from graftwork.penalties import GroupL1
 from doors.data import prepare
 from doors.grafting import only, with_pairs
 from doors.objectives import PseudoLikelihood, independent_potentials
-from doors.selection import refit, unshrunk
+from doors.selection import AbsentPairs, absent, refit, shifts, unshrunk
 from doors.testing import (
     SHARE,
     Cut,
     FittedRows,
     MomentTables,
     View,
-    Watch,
     all_states,
     frequent_states,
     newton,
     pair_screen,
-    shifts,
 )
-from doors.testing import watch as module
 
 
 class Case:
@@ -76,16 +73,16 @@ def test_roots_of_statistics_shift_no_more_than_the_bound(case):
     bound = shifts(view, apart)[pairs].sum(axis=1)
     change = np.abs(np.sqrt(statistics[1]) - np.sqrt(statistics[0]))
     assert (change <= bound + 1e-9).all()
-    assert change.max() > 0.5 * module.MOVED
+    assert change.max() > 0.5 * absent.MOVED
 
 
 def test_pairs_that_rise_are_found(case, monkeypatch):
-    monkeypatch.setattr(module, "MOST_MOVED", 1.0)
-    watch, cut = Watch(case.problem.space), Cut(0.05, 91)
-    assert watch.risen(case.rows(case.here), case.here.point, cut, 0) is None
-    watch.renew(case.here.point)
-    assert not len(watch.risen(case.rows(case.here), case.here.point, cut, 0))
-    found = watch.risen(case.rows(case.there), case.there.point, cut, 0)
+    monkeypatch.setattr(absent, "MOST_MOVED", 1.0)
+    pairs_seen, cut = AbsentPairs(case.problem.space, 700), Cut(0.05, 91)
+    assert pairs_seen.risen(case.rows(case.here), case.here.point, cut, 0) is None
+    pairs_seen.renew(case.here.point)
+    assert not len(pairs_seen.risen(case.rows(case.here), case.here.point, cut, 0))
+    found = pairs_seen.risen(case.rows(case.there), case.there.point, cut, 0)
     assert case.gone in found.tolist()
     view = case.view(case.there)
     needed = pair_screen.needed(view.degrees(found), cut.level * 11 / 91)
@@ -94,15 +91,15 @@ def test_pairs_that_rise_are_found(case, monkeypatch):
     assert (found[:, 0] < found[:, 1]).all()
     edges = set(map(tuple, case.there.point.potentials.layout.edges.tolist()))
     assert edges.isdisjoint(map(tuple, found.tolist()))
-    again = watch.risen(case.rows(case.there), case.there.point, cut, 0)
+    again = pairs_seen.risen(case.rows(case.there), case.there.point, cut, 0)
     assert not len(again)  # its variables count as looked at
 
 
 def test_all_pairs_are_looked_at_where_many_variables_moved(case, monkeypatch):
-    monkeypatch.setattr(module, "MOST_MOVED", 0.0)
-    watch = Watch(case.problem.space)
-    watch.renew(case.here.point)
-    assert watch.risen(case.rows(case.there), case.there.point, Cut(0.05, 91), 0) is None
+    monkeypatch.setattr(absent, "MOST_MOVED", 0.0)
+    pairs_seen = AbsentPairs(case.problem.space, 700)
+    pairs_seen.renew(case.here.point)
+    assert pairs_seen.risen(case.rows(case.there), case.there.point, Cut(0.05, 91), 0) is None
 
 
 def test_one_basis_serves_all_variables_with_the_same_groups():

@@ -1,1 +1,0 @@
-"""Several methods on the same data at the same lambda: what each reaches, and at what cost."""
