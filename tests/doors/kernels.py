@@ -16,6 +16,7 @@ from graftwork.kernels.joint import joint_hessian
 from graftwork.kernels.kmeans import cut_into_clusters
 from graftwork.kernels.packing import add_weights, count_bytes, first_rows, pack, recode, unpack
 from graftwork.kernels.pair_tiles import find_doubtful
+from graftwork.kernels.parts import part_norms
 from graftwork.kernels.row_sums import BLOCK, cache_lines, sum_rows
 from graftwork.kernels.side_by_side import BLOCKS, TILES, add_products, mix, turn
 from graftwork.kernels.tables import add_mean_rows, centre_tables, subtract_mean_slopes
