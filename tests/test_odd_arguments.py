@@ -38,6 +38,7 @@ def test_long_and_harmful_names_in_errors_and_warnings(net):
         lambda: gw.read_table(LONG),
         lambda: gw.scan(LONG),
         lambda: gw.load(LONG),
+        lambda: gw.MarkovNetwork().fit(LONG),
         lambda: gw.as_table(ROWS, states={LONG: [1]}),
     ):
         with pytest.raises(GraftworkError) as caught:
@@ -96,3 +97,50 @@ def test_names_that_no_file_can_have(net, name, tmp_path):
     for write in (net.save, lambda each: net.model_.export(each + ".graphml")):
         with pytest.raises(FileNotFoundError, match="No file can have such a name"):
             write(path)
+
+
+ODD_CALLS = [
+    (lambda net: net.model_.sample(3, random_state=0.5), "random_state is 0.5; use"),
+    (lambda net: list(net.model_.sample_parts(3, random_state="x")), "random_state is 'x'; use"),
+    (lambda net: net.model_.score(net.sample(3), n_jobs=int), "n_jobs must be a whole number"),
+    (lambda net: net.model_.score(net.sample(3), missing=np.eye(2)), "missing is array"),
+    (lambda net: net.model_.export("x.csv", format=[1]), r"there is no format \[1\]"),
+    (lambda net: net.model_.export("x.csv", info="x"), "info must be a dict"),
+    (lambda net: net.model_.save("x.gw", info=3), "info must be a dict"),
+    (lambda net: net.model_.refit(l2="x"), "l2 must be a number"),
+    (lambda net: gw.label_scores(0.5, 0.5), "truth is 0.5; pass a list"),
+    (lambda net: gw.label_scores([[[1]]], [[[1]]]), r"truth has \[1\] where a label"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), ODD_CALLS)
+def test_odd_arguments_of_methods(net, call, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(GraftworkError, match=words):
+        call(net)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_template_is_not_saved(tmp_path):
+    crf = gw.ChainCRF(lam=0.01).fit([[{"w": 1}, {"v": 1}]], [["A", "B"]])
+    with pytest.raises(DataError, match="template must be a graftwork"):
+        crf.save(tmp_path / "c.gw", template="x")
+
+
+@pytest.mark.parametrize("top", [[1], "x", 0.5])
+def test_odd_numbers_of_lines_of_a_summary(net, top):
+    crf = gw.ChainCRF(lam=0.01).fit([[{"w": 1}, {"v": 1}]], [["A", "B"]])
+    for each in (net, crf):
+        with pytest.raises(ParameterError, match="top must be a whole number"):
+            each.summary(top=top)
+
+
+def test_a_huge_amount_of_memory_and_an_array_for_a_method(net):
+    with pytest.raises(ParameterError, match="table_memory is 1"):
+        gw.MarkovNetwork(table_memory=10**400).fit(ROWS)
+    with pytest.raises(DataError, match="method is array"):
+        net.model_.sample(3, method=np.eye(2))
+    with pytest.raises(DataError, match="the name of the file is empty"):
+        gw.scan("")
+    with pytest.raises(GraftworkError):
+        gw.ChainCRF().fit(np.array(3), np.array(3))

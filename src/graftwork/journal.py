@@ -7,6 +7,7 @@ is which. An observer with a ``journal`` brings it to fits and to pools of fits.
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import time
@@ -28,7 +29,7 @@ AnyType = TypeVar("AnyType", bound=type)
 
 def keepable(cls: AnyType) -> AnyType:
     """Let values of a dataclass be kept; return the class."""
-    _KEPT[cls.__name__] = cls
+    _KEPT[f"{cls.__module__}.{cls.__name__}"] = cls
     return cls
 
 
@@ -146,7 +147,7 @@ def _packed(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, dict):
         items = [[_packed(k, arrays), _packed(each, arrays)] for k, each in value.items()]
         return {"dict": items}
-    name = type(value).__name__
+    name = f"{type(value).__module__}.{type(value).__name__}"
     if is_dataclass(value) and _KEPT.get(name) is type(value):
         parts = {f.name: _packed(getattr(value, f.name), arrays) for f in fields(value)}
         return {"class": name, "fields": parts}
@@ -161,9 +162,17 @@ def _unpacked(plain: Any, arrays: Any) -> Any:
         return arrays[str(plain["array"])]
     if "class" in plain:
         parts = {name: _unpacked(each, arrays) for name, each in plain["fields"].items()}
-        return _KEPT[plain["class"]](**parts)
+        return _class_of(plain["class"])(**parts)
     if "dict" in plain:
         return {_unpacked(k, arrays): _unpacked(each, arrays) for k, each in plain["dict"]}
     if "tuple" in plain:
         return tuple(_unpacked(each, arrays) for each in plain["tuple"])
     return [_unpacked(each, arrays) for each in plain["list"]]
+
+
+def _class_of(name: str) -> type:
+    """Return the class of a value that is kept; its module need not be loaded yet."""
+    if name not in _KEPT and name.startswith("graftwork."):
+        with suppress(ImportError):
+            importlib.import_module(name.rpartition(".")[0])
+    return _KEPT[name]

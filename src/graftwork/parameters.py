@@ -119,7 +119,7 @@ def memory_bytes(name: str, value: Any) -> int:
         if found is not None:
             size = float(found[1]) * (_UNITS | _BINARY)[(found[2] or "").upper()]
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        size = float(value)
+        size = value
     if size is None or not _LEAST_MEMORY <= size < 1e18:
         raise ParameterError(
             f"{name} is {value!r}, but it must be an amount of 1MB or more: '2GB', '500MB' or a "

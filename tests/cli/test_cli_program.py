@@ -64,6 +64,8 @@ def test_failures_have_codes(capsys):
     assert failures.report_failure(Aborted()) == 130
     assert failures.report_failure(PermissionError(13, "Permission denied", "x.csv")) == 2
     assert "error: 'x.csv': permission denied.\n" in capsys.readouterr().err
+    assert failures.report_failure(MemoryError("cannot allocate 2 GB")) == 2
+    assert "error: there is too little memory for this; take" in capsys.readouterr().err
 
 
 def test_importing_the_program_is_light():

@@ -84,3 +84,35 @@ def test_unseen_cells_stay(model, tmp_path, capsys):
     path.write_text("rain,grass,mood,age\nno,soaked,1,3\nyes,,1,3\n")
     assert main(["impute", str(tmp_path / "m.gw"), str(path), "--unseen", "ignore"]) == 0
     assert [row[1] for row in rows_in(capsys.readouterr().out)] == ["grass", "soaked", "wet"]
+
+
+def test_the_file_of_the_model_is_not_overwritten(model, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("rain,grass,mood,age\n,wet,1,30\n")  # one column is empty
+    path = tmp_path / "m.gw"
+    before = path.read_bytes()
+    assert main(["impute", str(path), str(tmp_path / "t.csv"), "--out", str(path)]) == 2
+    assert "--out is the file of the model" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_impute_keeps_names_of_rows(model, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(",rain,grass,mood,age\n1,,wet,1,30\n2,no,dry,2,10\n")
+    assert main(["impute", str(tmp_path / "m.gw"), str(tmp_path / "t.csv")]) == 0
+    assert [row[0] for row in rows_in(capsys.readouterr().out)[1:]] == ["1", "2"]
+
+
+def test_options_that_are_named_in_full_stay_as_they_are(model, tmp_path, capsys):
+    query = ["query", str(tmp_path / "m.gw"), "--given", "rain=yes", "--given", "rain=no"]
+    assert main(query) == 2
+    assert "error: --given names 'rain' twice" in capsys.readouterr().err
+
+
+def test_progress_does_not_repeat_a_long_name(tmp_path, capsys):
+    assert main(["learn", "x" * 100_000, "--out", str(tmp_path / "out")]) == 2
+    assert len(capsys.readouterr().err) < 5000
+
+
+def test_impute_fills_a_column_that_is_empty(model, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("rain,grass,mood,age\n,wet,1,30\n")
+    assert main(["impute", str(tmp_path / "m.gw"), str(tmp_path / "t.csv")]) == 0
+    assert rows_in(capsys.readouterr().out)[1:] == [["yes", "wet", "1", "30"]]

@@ -35,6 +35,7 @@ def killed(at, *words, cwd):
     assert done.returncode == -signal.SIGKILL, done.stderr
     left = sorted(path.name for path in (cwd / "out").iterdir())
     assert left == ["progress.gwp"]  # nothing half-written
+    return done.stderr
 
 
 def numbers(folder, *, but=()):
@@ -58,8 +59,9 @@ def test_a_killed_command_goes_on(command, chain_csv, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     words = [command, str(chain_csv), *WORDS[command], "--out"]
     assert main([*words, "quiet"]) == 0
-    for at in (4, 3):  # twice
-        killed(at, *words, "out", cwd=tmp_path)
+    # twice: the other process has loaded no module that this one has
+    said = [killed(at, *words, "out", cwd=tmp_path) for at in (4, 3)]
+    assert "going on from out/progress.gwp" in said[1]
     capsys.readouterr()
     assert main([*words, "out"]) == 0
     assert "going on from out/progress.gwp" in capsys.readouterr().err
@@ -103,8 +105,8 @@ def test_a_killed_chain_goes_on(tmp_path, monkeypatch, capsys):
         "--out",
     ]
     assert main([*words, "quiet"]) == 0
-    for at in (3, 2):
-        killed(at, *words, "out", cwd=tmp_path)
+    said = [killed(at, *words, "out", cwd=tmp_path) for at in (3, 2)]
+    assert "going on from out/progress.gwp" in said[1]
     capsys.readouterr()
     assert main([*words, "out"]) == 0
     assert "going on from out/progress.gwp" in capsys.readouterr().err
@@ -199,6 +201,28 @@ def test_finished_fits_are_the_same_to_the_last_bit(chain_csv, tmp_path, monkeyp
     models = [load(tmp_path / folder / "model.gw") for folder in ("quiet", "out")]
     assert models[0].edges == models[1].edges
     assert np.array_equal(models[0].potentials.weights, models[1].potentials.weights)
+
+
+def test_progress_is_read_by_a_process_that_has_loaded_nothing(chain_csv, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(journal, "PAUSE", 0.0)
+    remove = journal.Journal.close
+    monkeypatch.setattr(
+        journal.Journal, "close", lambda self, finished: remove(self, finished=False)
+    )
+    assert main(["bootstrap", str(chain_csv), *WORDS["bootstrap"], "--out", "out"]) == 0
+    with np.load(tmp_path / "out" / "progress.gwp") as file:
+        fingerprint = json.loads(file["header"].tobytes())["fingerprint"]
+    program = (
+        "import sys; from pathlib import Path; from graftwork.journal import Journal; "
+        "Journal(Path(sys.argv[1]), sys.argv[2], print)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "out/progress.gwp", fingerprint],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout.startswith("going on from")
 
 
 def test_progress_of_other_data_is_not_used(chain_csv, tmp_path, monkeypatch, capsys):

@@ -135,7 +135,7 @@ def test_what_is_written_reads_back_or_is_refused(tmp_path_factory, sentences, s
     try:
         write_conll(path, sentences, sep=sep)
     except DataError:
-        spaced = any(set(cell) & set(" \t\r\n,") for s in sentences for t in s for cell in t)
+        spaced = any(set(cell) & set(" \t\r\n,\0") for s in sentences for t in s for cell in t)
         marked = any(cell == "" or "\ufeff" in cell for s in sentences for t in s for cell in t)
         comment = any(t[0].startswith("#") for s in sentences for t in s)
         assert spaced or marked or comment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -236,3 +237,155 @@ def test_parquet_and_spss_files_that_unpack_to_very_much(tmp_path: Path) -> None
     pyreadstat.write_sav(frame, tmp_path / "t.zsav", compress=True)
     with pytest.raises(TooLargeError, match=r"t.zsav: .* times its size"):
         gw.read_table(tmp_path / "t.zsav")
+
+
+CELLS = [(["no", "yes"][k % 2], str(k % 3 % 2), "lmh"[k % 3]) for k in range(30)]
+BODY = "".join(f"{a},{b},{c}\n" for a, b, c in CELLS)
+NAMES = ("smokes", "cough", "level")
+STATES = (("no", "yes"), (0, 1), ("h", "l", "m"))
+
+
+def _read_both(path: Path, text: str) -> list[gw.Table | gw.StoredTable]:
+    path.write_text(text)
+    return [gw.read_table(path), gw.scan(path).store()]
+
+
+def test_a_first_line_that_is_one_cell_short_names_all_but_the_rows(tmp_path: Path) -> None:
+    rows = "".join(f'"{k + 1}" "{a}" {b} "{c}"\n' for k, (a, b, c) in enumerate(CELLS))
+    (tmp_path / "spaces.txt").write_text('"smokes" "cough" "level"\n' + rows)  # of write.table
+    found = [gw.read_table(tmp_path / "spaces.txt", sep=" ")]
+    tabs = '"smokes"\t"cough"\t"level"\n' + rows.replace(" ", "\t")
+    found += _read_both(tmp_path / "t.txt", tabs)
+    for table in found:
+        assert (table.names, table.states, table.n_rows) == (NAMES, STATES, 30)
+        assert any("names of the rows" in note for note in table.notes)
+    assert found[0].codes.tolist() == gw.read_table(_saved(tmp_path)).codes.tolist()
+    assert gw.read_table(tmp_path / "t.txt", header=True).names == NAMES
+
+
+def _saved(folder: Path) -> Path:
+    (folder / "plain.csv").write_text(",".join(NAMES) + "\n" + BODY)
+    return folder / "plain.csv"
+
+
+def test_separators_at_the_ends_of_lines_make_no_names_of_rows(tmp_path: Path) -> None:
+    rows = "".join(f"{k},{a},{b},\n" for k, (a, b, _) in enumerate(CELLS))
+    for text in ("id,smokes,cough\n" + rows, "smokes,cough,level\n" + BODY.replace("\n", ",\n")):
+        (tmp_path / "t.csv").write_text(text)
+        for read in (gw.read_table, lambda path: gw.scan(path).store()):
+            with pytest.raises(DataError, match="line 2 has 4 cells, expected 3"):
+                read(tmp_path / "t.csv")
+
+
+def test_a_column_without_a_name_and_cells_is_left_out(tmp_path: Path) -> None:
+    text = "smokes,cough,level,,\n" + BODY.replace("\n", ",,\n")
+    for table in _read_both(tmp_path / "t.csv", text):
+        assert (table.names, table.states, table.n_rows) == (NAMES, STATES, 30)
+        assert table.notes[-1].startswith("'x3', 'x4' have no name and no cell")
+
+
+@pytest.mark.parametrize("names", [("0", "1", "2"), ("2019", "2020", "2021"), ("id", "1", "2")])
+def test_numbers_that_come_up_nowhere_below_are_titles(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    for table in _read_both(tmp_path / "t.csv", ",".join(names) + "\n" + BODY):
+        assert (table.names, table.states, table.n_rows) == (names, STATES, 30)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [["0", "1", "1"], ["0", "1", "2"], ["1.5", "2.5", "7.5"]],
+    ids=["again", "count", "new"],
+)
+def test_a_first_row_of_numbers_like_others_is_a_row(first: list[str], tmp_path: Path) -> None:
+    rows = [first] + [[f"{k * 7 % 5 / 2}", f"{k * 3 % 4}", f"{k / 8}"] for k in range(40)]
+    if first[0] == "0":
+        rows = [first] + [[str(k % 2), str(k % 3), str(k * 5 % 7 % 4)] for k in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(map(",".join, rows)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert gw.read_table(tmp_path / "t.csv").n_rows == 41
+
+
+ABOVE = [
+    ("a comment", "# our data, from, 2024\n", 2),
+    ("titles", "Survey 2024,,\n,,\n", 3),
+    ("short titles", "Survey,n = 300,\n", 2),
+]
+
+
+@pytest.mark.parametrize(("above", "line"), [each[1:] for each in ABOVE], ids=[e[0] for e in ABOVE])
+def test_titles_below_the_first_line_are_refused(above: str, line: int, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(above + ",".join(NAMES) + "\n" + BODY)
+    for read in (gw.read_table, gw.scan):
+        with pytest.raises(DataError, match=rf"line {line} seems to hold titles or units \('smok"):
+            read(tmp_path / "t.csv")
+
+
+def test_units_below_the_titles_are_refused_unless_the_header_is_said(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",".join(NAMES) + "\n(no/yes),(0/1),(l/m/h)\n" + BODY)
+    with pytest.raises(DataError, match=r"line 2 seems to hold titles or units .*header=True"):
+        gw.read_table(tmp_path / "t.csv")
+    assert gw.read_table(tmp_path / "t.csv", header=True).n_rows == 31
+
+
+def test_titles_of_a_sheet_below_its_first_row_are_refused(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [("Survey 2024",), (), NAMES, *[(a, int(b), c) for a, b, c in CELLS]]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match="line 3 seems to hold titles or units"):
+        gw.read_table(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize("times", [1, 100])  # with 100, beyond the rows that are looked at first
+def test_titles_that_are_repeated_are_refused(times: int, tmp_path: Path) -> None:
+    whole = ",".join(NAMES) + "\n" + BODY * times
+    (tmp_path / "t.csv").write_text(whole * 2)
+    for read in (gw.read_table, lambda path: gw.scan(path).store()):
+        with pytest.raises(DataError, match=f"line {30 * times + 2} repeats the titles"):
+            read(tmp_path / "t.csv")
+
+
+def test_spaces_between_few_different_cells_are_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("smokes cough level\n" + BODY.replace(",", " "))
+    for read in (gw.read_table, lambda path: gw.scan(path).store()):
+        with pytest.raises(DataError, match=r"there is one column only.*sep=' ' says"):
+            read(tmp_path / "t.txt")
+    assert gw.read_table(tmp_path / "t.txt", sep=" ").names == NAMES
+
+
+def test_the_line_that_says_the_separator_is_none_of_the_table(tmp_path: Path) -> None:
+    text = "sep=;\r\n" + ";".join(NAMES) + "\r\n" + BODY.replace(",", ";").replace("\n", "\r\n")
+    for table in _read_both(tmp_path / "t.csv", text):
+        assert (table.names, table.n_rows) == (NAMES, 30)
+    (tmp_path / "t.csv").write_text(text.replace(";h", ""))
+    with pytest.raises(DataError, match="line 5 has 2 cells"):
+        gw.read_table(tmp_path / "t.csv")
+
+
+def test_zero_bytes_far_below_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,1\ny,2\n" * 200 + b"x\0,1\n")
+    for read in (gw.read_table, lambda path: gw.scan(path).store()):
+        with pytest.raises(DataError, match="this is no text, as it has zero bytes"):
+            read(tmp_path / "t.csv")
+
+
+def test_the_mark_of_utf8_hides_no_kind(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf>a\nACGT\n>b\nACGA\n>c\nACGA\n")
+    with pytest.raises(DataError, match="this is a FASTA file"):
+        gw.read_table(tmp_path / "t.txt")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_arrow_files_that_unpack_to_very_much_are_refused(stream: bool, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    batch = pa.record_batch({"a": np.zeros(1 << 20, dtype=np.int64)})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with make(tmp_path / "t.arrow", batch.schema, options=options) as writer:
+        for _ in range(4):
+            writer.write_batch(batch)
+    with pytest.raises(TooLargeError, match=r"unpacks to [0-9,]+ times its size"):
+        gw.read_table(tmp_path / "t.arrow")

@@ -149,10 +149,14 @@ def test_networks_refuse_nonsense(name, options, told):
         (lambda: planted_chain(3, 1, coupling=-2.0), "coupling is -2.0"),
         (lambda: make_bernoulli(5, n_rows=0), "n_rows is 0"),
         (lambda: make_bernoulli(5, n_test=-1), "n_test is -1"),
-        (lambda: make_bernoulli(5, n_jobs=0), "n_jobs is 0"),
-        (lambda: make_bernoulli(5, n_jobs=1.5), "n_jobs is 1.5"),
     ],
 )
 def test_generators_refuse_nonsense(call, told):
     with pytest.raises(gw.DataError, match=told):
         call()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5])
+def test_generators_refuse_numbers_of_threads(n_jobs):
+    with pytest.raises(gw.ParameterError, match=f"n_jobs must be .*, got {n_jobs}"):
+        make_bernoulli(5, n_jobs=n_jobs)

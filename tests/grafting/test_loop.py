@@ -163,8 +163,7 @@ def test_a_limit_on_evaluations_is_kept_and_is_the_same_everywhere(path, most):
     assert outcome.certificate.stop == "evaluations"
 
 
-def test_nothing_is_evaluated_when_the_time_is_up(monkeypatch):
-    """One evaluation may take seconds, and a network without its zeros is no other network."""
+def test_when_the_time_is_up_only_the_network_without_its_zeros_is_evaluated(monkeypatch):
     _, problem = make(21, "pseudo", "group-l1", 0.08, 0.0, False)
     at_the_end = []
 
@@ -178,7 +177,7 @@ def test_nothing_is_evaluated_when_the_time_is_up(monkeypatch):
     outcome = graft(problem, PATHS["full"], budget=Budget(max_seconds=1))
     assert outcome.certificate.stop == "seconds"
     assert 0 < outcome.certificate.n_edges < problem.space.size
-    assert problem.objective.evaluations == at_the_end[0]
+    assert problem.objective.evaluations <= at_the_end[0] + 1
     monkeypatch.undo()
     again = problem.objective.at(outcome.potentials)
     assert outcome.certificate.loss == pytest.approx(again.value, abs=1e-12)

@@ -98,13 +98,14 @@ def assert_same_network(one, other):
     evidence = one.evidence_, other.evidence_
     assert (evidence[0] is None) == (evidence[1] is None)
     if evidence[0] is not None:
-        mine, theirs = (
-            dict(zip(map(tuple, own.edges.pairs.tolist()), np.exp(own.edges.log_p), strict=True))
-            for own in evidence
-        )
-        assert mine.keys() == theirs.keys()
-        for pair, value in mine.items():
-            assert abs(value - theirs[pair]) <= 1e-6
+        for part in ("edges", "others"):
+            mine, theirs = (
+                dict(zip(map(tuple, own.pairs.tolist()), own.log_p.tolist(), strict=True))
+                for own in (getattr(each, part) for each in evidence)
+            )
+            assert mine.keys() == theirs.keys()
+            for pair, value in mine.items():
+                assert abs(value - theirs[pair]) <= 1e-6 * max(1.0, abs(value))
     for mine, theirs in zip(weights_of(one), weights_of(other), strict=True):
         assert np.allclose(mine, theirs, atol=1e-6)
 

@@ -29,7 +29,7 @@ from graftwork.errors import (
 from graftwork.text import cut, harmless
 
 #: The characters of an error or a warning that are shown.
-_MOST_SAID = 2000
+MOST_SAID = 2000
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -37,7 +37,7 @@ BAD_INPUT, UNEXPECTED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 _RENAMED = {"n_jobs": "jobs", "penalize_unary": "unary-lam"}
 #: How the library's messages mention a parameter: with its value, name=value, or as what must be.
 _MENTION = re.compile(
-    r"""\b(?P<name>[a-z]\w*)(?:=(?P<value>'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|\(\)"""
+    r"""(?<!-)\b(?P<name>[a-z]\w*)(?:=(?P<value>'[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|\(\)"""
     r"""|-?\d+(?:\.\d+)?(?:e-?\d+)?\b|True|False|None)|=(?=\s)"""
     r"""|(?=\ must\ be\b|\ names\ (?:the\b|')|\ goes\ with\b|:\ \S+\ has\b"""
     r"""|\ of\ '[^']*'\ must\b))"""
@@ -190,6 +190,11 @@ def explain(error: BaseException) -> str | None:
         command = context.command_path if context is not None else "graftwork"
         told = str(usage()).replace("Value error, ", "")  # as pydantic begins
         return one_line(f"{_stop(as_options(told))} Try: {command} --help")
+    if isinstance(error, MemoryError):
+        return (
+            "there is too little memory for this; take fewer columns or rows, or have files read "
+            "in parts by commands with the option --memory."
+        )
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return one_line(f"{where}{error.strerror[0].lower()}{error.strerror[1:]}.")
@@ -210,7 +215,7 @@ def one_line(text: str) -> str:
     >>> one_line("two\\n  lines")
     'two lines'
     """
-    return cut(" ".join(text.split()), _MOST_SAID)
+    return cut(" ".join(text.split()), MOST_SAID)
 
 
 @contextmanager

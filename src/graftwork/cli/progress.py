@@ -7,8 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from graftwork.cli.failures import say
-from graftwork.text import harmless
+from graftwork.cli.failures import MOST_SAID, say
+from graftwork.text import cut, harmless
 
 if TYPE_CHECKING:
     from graftwork.grafting.trace import Round
@@ -138,7 +138,7 @@ class Lines(Quiet):
 
     def note(self, text: str) -> None:
         """Print the line."""
-        say(text)
+        say(cut(text, MOST_SAID))
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Remember the stage for the next line."""
@@ -207,7 +207,7 @@ class Bar:
 
     def note(self, text: str) -> None:
         """Print the line above the bar."""
-        self._console.print(harmless(text), markup=False, highlight=False)
+        self._console.print(harmless(cut(text, MOST_SAID)), markup=False, highlight=False)
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Move the bar to the stages done."""

@@ -13,6 +13,7 @@ import typer
 from graftwork.cli import options as opt
 from graftwork.cli.failures import hand_over, say
 from graftwork.cli.matching import find_variable, match_text, rows_for
+from graftwork.errors import DataError
 
 if TYPE_CHECKING:
     from graftwork.data.columns import Raw
@@ -66,7 +67,7 @@ def predict(
     ignore = unseen is opt.UnseenStates.IGNORE
     rows = rows_for(network, whole, data, absent=name, ignore=ignore)
     found = predict_rows(network, rows, name)
-    _write(out, _predicted_lines(found, proba))
+    _write(model, out, _predicted_lines(found, proba))
     told = _accuracy(found)
     if told:
         say(told)
@@ -108,7 +109,11 @@ def impute(
         count += sum(cell is None for cell in columns[name])
         columns[name] = each.cells(columns[name])
     lines = zip(*columns.values(), strict=True)
-    _write(out, [list(columns), *(["" if cell is None else cell for cell in row] for row in lines)])
+    _write(
+        model,
+        out,
+        [list(columns), *(["" if cell is None else cell for cell in row] for row in lines)],
+    )
     say(f"{count:,} cell{'s'[: count != 1]} filled.")
 
 
@@ -141,7 +146,7 @@ def _cells(raw: Raw) -> Iterator[list[Any]]:
 
     for j, name in enumerate(raw.names):
         coded = encode(raw.column(j), name, raw.place)
-        cells = palette(coded.states)[coded.codes].astype(object)
+        cells = palette(coded.states or ("",))[coded.codes].astype(object)
         if coded.missing is not None:
             cells[coded.missing] = None
         yield cells.tolist()
@@ -167,9 +172,12 @@ def _accuracy(found: Predicted) -> str:
     return f"{found.name} is predicted right in {right:.1%} of {rows} that have it."
 
 
-def _write(out: Path | None, lines: Iterable[Sequence[Any]]) -> None:
-    """Write lines of cells as CSV, to a file or to standard output."""
+def _write(model: Path, out: Path | None, lines: Iterable[Sequence[Any]]) -> None:
+    """Write lines of cells as CSV, to a file that is not the model's, or to standard output."""
     from graftwork.data.atomic import write_lines
+
+    if out is not None and out.exists() and out.samefile(model):
+        raise DataError("--out is the file of the model, which would be lost; name another file.")
 
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)

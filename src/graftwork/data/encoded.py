@@ -250,7 +250,9 @@ def prepare(
     if weights is not None:
         present = weights > 0
         codes, weights = np.compress(present, codes, axis=1), weights[present]
-        if squares is not None:
+        if squares is not None and np.array_equal(squares[present], weights):
+            squares = None  # lighter copies of rows, which are counts though they are not whole
+        elif squares is not None:
             weights, squares = _scaled(weights, squares[present])
         elif (weights == 1.0).all():
             weights = None

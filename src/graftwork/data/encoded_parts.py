@@ -241,6 +241,19 @@ def with_drawn_parts(
     return encoding.whole(Parts(engine, handles, sum(rows), parts.memory))
 
 
+def rows_at(sample: EncodedRows, places: Ints) -> tuple[Codes, Floats]:
+    """Return the rows of these numbers, ascending, and their weights, wherever the rows are."""
+    if sample.parts is None:
+        codes, weights = sample.counts.codes, sample.counts.weights
+        own = np.ones(len(places)) if weights is None else weights[places]
+        return np.take(codes, places, axis=1), own
+    rows = sample.parts.total(_row_numbers, sample.cards, 1, add=join)
+    found: list[tuple[Codes, Floats]] = sample.parts.total(
+        _rows_at, np.cumsum([0, *rows]), places, add=join
+    )
+    return np.concatenate([c for c, _ in found], axis=1), np.concatenate([w for _, w in found])
+
+
 def completed_parts(table: PlacedTable, sample: EncodedRows) -> PlacedTable:
     """Return the rows of a sample with the states that were drawn, as if they were observed."""
     assert sample.parts is not None
@@ -275,6 +288,13 @@ def _completed(
 def _row_numbers(part: RowPart, cards: Ints, copies: int) -> list[int]:
     codes, weights = part.sample.codes, part.sample.weights
     return [copied_rows(codes, weights, cards, copies)[0].shape[1]]
+
+
+def _rows_at(part: RowPart, starts: Ints, places: Ints) -> list[tuple[Codes, Floats]]:
+    first, last = np.searchsorted(places, starts[part.number : part.number + 2])
+    own, weights = places[first:last] - starts[part.number], part.sample.weights
+    codes = np.take(part.sample.codes, own, axis=1)
+    return [(codes, np.ones(len(own)) if weights is None else weights[own])]
 
 
 def _drawn(

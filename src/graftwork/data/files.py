@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +26,8 @@ from graftwork.data.oddities import warn_of_columns
 from graftwork.data.sources import Source, check_file, check_unpacked, named_after, opened
 from graftwork.data.table import Table
 from graftwork.data.text import (
-    IndexTitle,
     TextColumns,
+    UnreadTitle,
     guess_separator,
     is_number,
     read_rows,
@@ -49,6 +50,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 #: Texts that mean a missing cell: of all columns, or by column.
 MissingTexts = Collection[str] | Mapping[Any, Collection[str]]
 _FIRST_LINES = 20
+_SAID = re.compile(r"[sS][eE][pP]=([^\"\r\n])[,;\t]*[\r\n]+")
 # About the bytes that a cell of a Parquet file takes while it is read.
 _CELL_BYTES = 8
 
@@ -127,14 +129,17 @@ def read_table(
         The file or pipe. Its first bytes say what it is, whatever its name; what is no table of
         rows and columns (NumPy, HDF5, R, VCF, FASTA) is refused with what to do instead.
     sep : str, optional
-        The separator; otherwise the one of ``, ; tab |`` that fits the first 20 lines, and tab
-        for ``.tsv`` and ``.tab``.
+        The separator; otherwise the one that a first line ``sep=;`` says, or that of
+        ``, ; tab |`` that fits the first 20 lines, and tab for ``.tsv`` and ``.tab``.
     header : bool or "auto"
         Whether the first row names the columns. "auto" says so if its cells are all non-empty and
         distinct, none is a number, and not all of them come up again in their own columns within
-        1,000 rows. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name becomes
-        ``"x"`` and its position. A first column without a name, as R and pandas write for names
-        of rows, is left out if its first 1,000 cells all differ (unless `columns` names it).
+        1,000 rows; or if most of them, numbers perhaps, come up nowhere below, where other cells
+        come up again. Without a header the names are ``"x0"``, ``"x1"``, ...; an empty name
+        becomes ``"x"`` and its position. A first column without a name, as R and pandas write for
+        names of rows (R in a first line that is one cell short), is left out if its first 1,000
+        cells all differ (unless `columns` names it), and so are columns without a name and a cell.
+        "auto" refuses files with titles or units in a later line.
     missing_values : collection of str, or mapping of name to texts
         Texts that mean a missing cell. ``()`` keeps them as ordinary states. A mapping adds texts
         to the usual ones in some columns (None for all): ``{"mood": ["9", "no answer"]}``.
@@ -252,7 +257,7 @@ def text_columns(
     """
     file, missing = Path(path), GapTexts.of(missing_values)
     with named_after(file):
-        convert, choose = converter(False, None, None), _chooser(None, None, None, missing)
+        convert, choose = converter(False, None, None), _chooser(list, None, None, missing)
         return _take_apart(file, sep, header, missing, convert, choose, sheet)
 
 
@@ -320,7 +325,8 @@ def _read_text(
     with opened_text(source, sep, header) as text:
         places = choose(text.titles)
         names = clean_names(text.titles[j] for j in places)
-        columns, notes = TextColumns(len(text.titles), places), remarks(text.titles, places)
+        notes = remarks(text.titles, places)
+        columns = TextColumns(len(text.titles), places, text.titles if text.header else ())
         for rows, numbers in text.chunks:
             columns.add(rows, numbers)
     if not columns.lines:
@@ -370,6 +376,9 @@ def opened_text(
     """
     with opened(source) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
         lines = list(islice(text, _FIRST_LINES))
+        said = _SAID.fullmatch(lines[0]) if lines else None
+        if said:  # as Excel wants it; the line is kept as a blank one, so that lines are counted
+            sep, lines[0] = sep or said[1], "\n"
         if sep is None:
             sep = guess_separator(lines, suffix_of(source.path))
         chunks = read_rows(chain(lines, text), sep)
@@ -377,7 +386,7 @@ def opened_text(
         if first is None:
             raise DataError("the file is empty.")
         rows, numbers = first
-        header, titles = titles_of(rows, header)
+        header, titles = titles_of(rows, numbers, header)
         if header:
             rows, numbers = rows[1:], numbers[1:]
         more = chain([(rows, numbers)] if rows else [], chunks)
@@ -497,7 +506,7 @@ def choose_columns(
     >>> choose_columns(["id", "age", "sex", "n"], ["sex", "age"], also="n")
     [2, 1, 3]
     """
-    every = [name for name in names if not (isinstance(name, IndexTitle) and name != also)]
+    every = [name for name in names if not (isinstance(name, UnreadTitle) and name != also)]
     if columns is None and drop is None and len(every) == len(names):
         check_columns(len(names))
         return list(range(len(names)))
@@ -586,20 +595,33 @@ def _by_pyarrow(source: Source, kind: Kind, choose: Choose) -> Any:
 
 def _arrow_file(source: Source, choose: Choose) -> Any:
     """Return a file of Arrow IPC: Feather of both versions, or a stream."""
-    import pyarrow as pa
     import pyarrow.feather
 
     with source.open() as stream:
         begins = stream.read(4)
         stream.seek(0)
-        if begins in (b"ARRO", b"FEA1"):
+        if begins == b"FEA1":  # these are not compressed
             table = pyarrow.feather.read_table(stream)
         else:
-            table = pa.ipc.open_stream(stream).read_all()
+            table = _checked_batches(stream, begins == b"ARRO", source.size())
     names = table.schema.names
     if len(set(names)) < len(names):  # refused in our words
         return table
     return table.select(choose(names))
+
+
+def _checked_batches(stream: BinaryIO, seekable: bool, size: int) -> Any:
+    """Return the batches of a file or a stream of Arrow, unless they unpack to very much more."""
+    import pyarrow as pa
+
+    reader = pa.ipc.open_file(stream) if seekable else pa.ipc.open_stream(stream)
+    batches, held = [], 0
+    each = map(reader.get_batch, range(reader.num_record_batches)) if seekable else reader
+    for batch in each:
+        held += batch.nbytes
+        check_unpacked(held, size)
+        batches.append(batch)
+    return pa.Table.from_batches(batches, reader.schema)
 
 
 def unpacked_bytes(metadata: Any) -> int:

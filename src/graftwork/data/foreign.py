@@ -165,7 +165,7 @@ def _sheet(
     numbers = [k for k, _ in kept]
     cells = [[*row, *[None] * (width - len(row))] for _, row in kept]
     texts = [["" if cell is None else str(cell) for cell in row] for row in cells[:1001]]
-    header, titles = titles_of(texts, header)
+    header, titles = titles_of(texts, numbers, header)
     if header:
         cells, numbers = cells[1:], numbers[1:]
     if not cells:

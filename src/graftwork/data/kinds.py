@@ -14,7 +14,6 @@ _SEQUENCES = (
     "save a table with a row for each sequence of the alignment and a column for each position "
     "as CSV"
 )
-_BOM = "(\xef\xbb\xbf)?\\s*"
 _ARRAY = ", or save the table as CSV"
 _PANDAS = "read it with pandas.{reader} and fit that frame" + _ARRAY
 
@@ -130,13 +129,13 @@ KINDS = (
     ),
     Kind(
         "a web page or XML",
-        _BOM + "(?i:<(\\?xml|!doctype|html|table)\\b)",
+        "\\s*(?i:<(\\?xml|!doctype|html|table)\\b)",
         (),
         "save the table as CSV",
     ),
     Kind(
         "a JSON file",
-        _BOM + "[{\\[]",
+        "\\s*[{\\[]",
         (".json", ".jsonl", ".ndjson"),
         _PANDAS.format(reader="read_json"),
     ),
@@ -188,8 +187,6 @@ def kind_of(source: Source) -> Kind:
         found = (both or usual)[0]
     else:
         found = next((kind for kind in named if not (kind.advice and kind.begins)), TEXT)
-    if found is TEXT and b"\0" in start:
-        raise DataError("this is no text, as it has zero bytes; save the table as CSV.")
     if found.advice:
         raise DataError(f"this is {found.name}; {found.advice}.")
     if found is not TEXT and is_gzip(source):

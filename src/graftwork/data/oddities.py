@@ -342,9 +342,9 @@ def warn_of_lone(
 ) -> None:
     """Warn of columns that have a state of their own in most rows, if there are any.
 
-    Refuse a table that is one such column of texts.
+    Refuse a table that is one such column of texts, or one that holds several columns.
     """
-    if len(every) == 1 and names and isinstance(states[0][0], str):
+    if len(every) == 1 and isinstance(states[0][0], str) and (names or _joined(every, states)):
         name, one = cut(repr(every[0]), _TEXT_SHOWN), cut(repr(states[0][0]), _TEXT_SHOWN)
         raise DataError(
             f"there is one column only, {name}, with {len(states[0]):,} different texts, such as "
@@ -353,6 +353,18 @@ def warn_of_lone(
     words = _lone_words(names)
     if words:
         warnings.warn(words, DataWarning, stacklevel=level_of_caller())
+
+
+def _joined(names: Sequence[Hashable], states: Sequence[Sequence[Hashable]]) -> bool:
+    """Return whether spaces part a column's name and its states into equally many words.
+
+    Examples
+    --------
+    >>> _joined(["age  sex"], [["17 m", "18 w"]]), _joined(["answer"], [["not good", "very good"]])
+    (True, False)
+    """
+    words = {len(str(text).split()) for text in (*names, *states[0])}
+    return len(words) == 1 and words != {1}
 
 
 def _guess(texts: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ def comes_in_parts(data: Any) -> bool:
     if isinstance(data, str | os.PathLike):
         text = os.fspath(data)
         return "\n" not in text and (
-            (glob.has_magic(text) and not Path(text).exists()) or Path(text).is_dir()
+            (glob.has_magic(text) and not os.path.exists(text)) or os.path.isdir(text)
         )
     kind = type(data)
     return kind.__module__.partition(".")[0] in LAZY or (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import gzip
 import io
@@ -103,6 +104,8 @@ class Source:
 def start_of(source: Source) -> bytes:
     """Return the first bytes, which tell formats apart; those of the text if it is gzipped.
 
+    The mark of UTF-8 is left out.
+
     Examples
     --------
     >>> import tempfile
@@ -111,11 +114,8 @@ def start_of(source: Source) -> bytes:
     >>> start_of(Source.of(path))
     b'a,b,c'
     """
-    with source.open() as raw:
-        if not is_gzip(source):
-            return raw.read(_START)
-        with gzip.open(raw, "rb") as plain:
-            return plain.read(_START)
+    with source.open() as raw, gzip.open(raw, "rb") if is_gzip(source) else raw as plain:
+        return plain.read(_START).removeprefix(codecs.BOM_UTF8)
 
 
 def is_gzip(source: Source) -> bool:
@@ -230,6 +230,8 @@ class _Guard(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer with more of the text; return how many bytes of it."""
         part = self._stream.read1(len(buffer))  # what is there: a pipe may go on later
+        if b"\0" in part:
+            raise DataError("this is no text, as it has zero bytes; save the table as CSV.")
         buffer[: len(part)] = part
         self._read += len(part)
         end = max(part.rfind(b"\n"), part.rfind(b"\r"))

@@ -10,6 +10,7 @@ import csv
 import math
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.encode import small
+from graftwork.data.values import listing
 from graftwork.errors import DataError
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -26,6 +28,10 @@ _CHUNK_CELLS = 1_000_000
 _HEADER_ROWS = 1_000
 # Cells of the first row that do not recur within this many rows are not states.
 _SEVERAL_ROWS = 5
+# Numbers, and cells of a later row, are titles only if that many stand out from their columns; such
+# rows are looked for among the first few, and compared with some below.
+_OUTSTANDING = 2
+_TITLE_ROWS, _COMPARED_ROWS = 10, 200
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _QUOTED = re.compile(r'"[^"]*"?')
@@ -63,6 +69,9 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     up again below (in 1,000 rows) in their own columns. Repeated names still are a header where a
     column below holds nothing but numbers, or where none of them comes up again in several rows.
 
+    Distinct cells with numbers among them are a header if most of them stand out: they are not
+    there below, in columns whose other cells all come up again.
+
     The first cell may be empty, as R and pandas write it above the names of rows; the others decide
     then. Numbers from 0 on are a header of pandas above rows that are counted from 0, too.
 
@@ -72,25 +81,30 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     (True, False)
     >>> has_header(["", "a", "b"], [["1", "x", "y"]]), has_header(["", "0"], [["0", "x"]])
     (True, True)
+    >>> has_header(["2019", "2020"], [["1", "2"]] * 9), has_header(["0", "1"], [["0", "1"]] * 9)
+    (True, False)
     """
+    below = list(islice(rows, _HEADER_ROWS))
     if len(first) > 1 and not first[0]:
-        below = list(islice(rows, _HEADER_ROWS))
         if _counted(first[1:]) and _counted([row[0] for row in below]):
             return True
-        first, rows = first[1:], [row[1:] for row in below]
-    if any(not cell or is_number(cell) for cell in first):
+        first, below = first[1:], [row[1:] for row in below]
+    columns = list(zip(*below, strict=False))
+    several, distinct = len(below) >= _SEVERAL_ROWS, len(set(first)) == len(first)
+    if not all(first):
         return False
-    if len(set(first)) < len(first):
-        columns = list(zip(*islice(rows, _HEADER_ROWS), strict=False))
-        new = all(cell not in column for cell, column in zip(first, columns, strict=False))
-        return (new and len(rows) >= _SEVERAL_ROWS) or any(
-            all(is_number(cell) for cell in column) for column in columns
-        )
-    open_columns = set(range(len(first)))
-    for row in islice(rows, _HEADER_ROWS):
-        open_columns -= {j for j in open_columns if j < len(row) and row[j] == first[j]}
-        if not open_columns:
+    if any(map(is_number, first)):
+        if not (several and distinct):
             return False
+        found = [_stands_out(cell, column) for cell, column in zip(first, columns, strict=False)]
+        least = 1 if _counted(first) else _OUTSTANDING
+        return found.count(True) >= max(least, found.count(False) + 1)
+    again = [cell in column for cell, column in zip(first, columns, strict=False)]
+    if not distinct:
+        return (several and not any(again)) or any(all(map(is_number, each)) for each in columns)
+    if again and all(again):  # in a table of several files, perhaps, each with titles
+        columns = list(zip(*[row for row in below if row != list(first)], strict=False))
+        return any(all(map(is_number, each)) for each in columns)
     return True
 
 
@@ -99,63 +113,142 @@ def _counted(cells: Sequence[str]) -> bool:
     return len(cells) > 0 and all(cell == str(k) for k, cell in enumerate(cells))
 
 
+def _stands_out(cell: str, column: Iterable[str]) -> bool | None:
+    """Return whether a cell is unlike those below it; None if these are not alike themselves.
+
+    Examples
+    --------
+    >>> _stands_out("2019", ["1", "2", "1", "2"]), _stands_out("age", ["17.1", "17.2"])
+    (True, True)
+    >>> _stands_out("1", ["1", "2", "1", "2"]), _stands_out("2019", ["17.1", "17.2"])
+    (False, None)
+    """
+    times = Counter(column)
+    times.pop("", None)
+    if times and not is_number(cell) and all(map(is_number, times)):
+        return True
+    if not times or min(times.values()) == 1:
+        return None
+    return cell not in times
+
+
+def _check_lower(rows: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
+    """Refuse a table that has titles or units in one of its first lines below the first.
+
+    Every cell of such a row stands out from those below it, as far as they tell.
+    """
+    for k, row in enumerate(rows[:_TITLE_ROWS]):
+        below = rows[k + 1 : k + 1 + _COMPARED_ROWS]
+        if len(below) < _SEVERAL_ROWS or not all(row):
+            continue
+        found = []
+        for cell, column in zip(row, zip(*below, strict=False), strict=False):
+            found.append(_stands_out(cell, column))
+            if found[-1] is False:
+                break
+        if False not in found and found.count(True) >= _OUTSTANDING:
+            raise DataError(
+                f"line {lines[k]} seems to hold titles or units ({listing(row, 3)}), as its cells "
+                "come up nowhere below: delete that line, or those above it if it has the titles; "
+                "if all lines are rows, say whether the first has titles: header=True or "
+                "header=False."
+            )
+
+
 class UnnamedTitle(str):
-    """The title that a first column without a name gets by its place."""
+    """The title that a column without a name gets by its place."""
 
     __slots__ = ()
 
 
-class IndexTitle(UnnamedTitle):
-    """That of a column that holds the names of rows."""
+class UnreadTitle(UnnamedTitle):
+    """That of a column that is left out unless it is asked for, as nothing is in it."""
+
+    __slots__ = ()
+
+
+class IndexTitle(UnreadTitle):
+    """That of a first column that holds the names of rows."""
 
     __slots__ = ()
 
 
 def titles_of(
-    rows: Sequence[Sequence[str]], header: bool | Literal["auto"]
+    rows: Sequence[Sequence[str]], lines: Sequence[int], header: bool | Literal["auto"]
 ) -> tuple[bool, list[str]]:
     """Return whether the first of the rows names the columns, and the names: these or x0, x1, ...
 
+    A first row that is one cell short names all columns but that of the names of rows, as R writes
+    it. Separators at the ends of lines make columns without a name and without a cell.
+
     Examples
     --------
-    >>> titles_of([["a", "b"], ["x", "1"]], "auto"), titles_of([["1", "2"]], "auto")
+    >>> titles_of([["a", "b"], ["x", "1"]], [1, 2], "auto"), titles_of([["1", "2"]], [1], "auto")
     ((True, ['a', 'b']), (False, ['x0', 'x1']))
-    >>> _, titles = titles_of([["", "a"], ["1", "x"], ["2", "x"]], "auto")
-    >>> titles, [isinstance(title, IndexTitle) for title in titles]
-    (['x0', 'a'], [True, False])
+    >>> _, titles = titles_of([["a", ""], ["1", "x", ""], ["2", "x", ""]], [1, 2, 3], "auto")
+    >>> titles, [type(title).__name__ for title in titles]
+    (['x0', 'a', 'x2'], ['IndexTitle', 'str', 'UnreadTitle'])
     """
     top, below = rows[0], rows[1 : _HEADER_ROWS + 1]
+    if header and _one_short(top, below):
+        header, top = True, ["", *top]
+    filled = {j for row in (top, *below) for j, cell in enumerate(row) if cell}
+    empty = set(range(len(top))) - filled if below else set[int]()
     if header == "auto":
-        header = has_header(top, below)
+        first, *others = [
+            [cell for j, cell in enumerate(row) if j not in empty] for row in (top, *below)
+        ]
+        header = has_header(first, others)
+        _check_lower(others, lines[1:])
     titles = [(cell if header else "") or f"x{j}" for j, cell in enumerate(top)]
-    if header and len(top) > 1 and not top[0]:
-        cells = {row[0] for row in below}
-        differ = "" not in cells and len(cells) == len(below) > 0
-        titles[0] = IndexTitle(titles[0]) if differ else UnnamedTitle(titles[0])
+    for j in empty:
+        titles[j] = UnreadTitle(titles[j])
+    if header and len(top) > 1 and not top[0] and 0 not in empty:
+        titles[0] = (IndexTitle if _differ(below) else UnnamedTitle)(titles[0])
     return header, titles
 
 
+def _one_short(top: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row lacks a title of the names of rows, as in R."""
+    if {len(row) for row in below} != {len(top) + 1} or not _differ(below):
+        return False
+    return bool(top[-1:] == [""] or any(row[-1] for row in below))
+
+
+def _differ(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first cells of rows, of which there are some, all differ."""
+    cells = {row[0] for row in rows}
+    return "" not in cells and len(cells) == len(rows) > 0
+
+
 def remarks(titles: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
-    """Return what there is to say about a first column without a name.
+    """Return what there is to say about columns without a name.
 
     Examples
     --------
     >>> remarks([IndexTitle("x0"), "a"], [1])
     ('The first column has no name, and a different cell in every row: it is taken for ...',)
-    >>> remarks([UnnamedTitle("x0"), "a"], [0, 1])
-    ("The first column has no name, and cells that come up again: it is called 'x0'.",)
+    >>> remarks([UnnamedTitle("x0"), "a", UnreadTitle("x2")], [0, 1])
+    ("The first column has no name, and cells that come up again: it is called 'x0'.",
+    "'x2' has no name and no cell in the first rows: it is left out.")
     """
-    first, read = next(iter(titles), ""), 0 in places
-    if isinstance(first, IndexTitle) and not read:
-        return (
+    found, first = [], next(iter(titles), "")
+    if type(first) is IndexTitle and 0 not in places:
+        found.append(
             "The first column has no name, and a different cell in every row: it is taken for the "
-            "names of the rows, and left out; with a name of its own it is read.",
+            "names of the rows, and left out; with a name of its own it is read."
         )
-    if isinstance(first, UnnamedTitle) and not isinstance(first, IndexTitle) and read:
-        return (
-            f"The first column has no name, and cells that come up again: it is called {first!r}.",
+    if type(first) is UnnamedTitle and 0 in places:
+        found.append(
+            f"The first column has no name, and cells that come up again: it is called {first!r}."
         )
-    return ()
+    empty = [each for j, each in enumerate(titles) if type(each) is UnreadTitle and j not in places]
+    if empty:
+        verb, pronoun = ("has", "it is") if len(empty) == 1 else ("have", "they are")
+        found.append(
+            f"{listing(empty, 3)} {verb} no name and no cell in the first rows: {pronoun} left out."
+        )
+    return tuple(found)
 
 
 def is_number(text: str) -> bool:
@@ -208,10 +301,15 @@ class TextColumns:
         Number of columns.
     places : sequence of int, optional
         Which of them are kept, in which order; all of them otherwise.
+    titles : sequence of str, optional
+        Their names, which no row may repeat.
     """
 
-    def __init__(self, width: int, places: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, width: int, places: Sequence[int] | None = None, titles: Sequence[str] = ()
+    ) -> None:
         self._width = width
+        self._titles = list(titles)
         self._places = range(width) if places is None else places
         self.books = [_Book() for _ in self._places]
         self.lines = array("q")
@@ -234,7 +332,13 @@ class TextColumns:
             )
             raise DataError(
                 f"line {line} has {len(row)} cell{'s'[: len(row) != 1]}, expected {width} as in "
-                "the first line; check its separators and quotes."
+                "the first line; check its separators and quotes, and delete lines above the "
+                "titles or below the rows."
+            )
+        if self._titles in rows and width > 1:
+            raise DataError(
+                f"line {lines[list(rows).index(self._titles)]} repeats the titles of the first; "
+                "delete it."
             )
         part = np.empty((len(self.books), count), dtype=np.int32)
         columns = list(zip(*rows, strict=True))

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from graftwork.errors import DataError
+
 _SHOWN = 10
 
 
@@ -194,3 +196,20 @@ def suggestion(value: Hashable, known: Sequence[Hashable]) -> str:
     retyped = type(item) is not type(value) and near[0] == str(value)
     kinds = f" ({type(item).__name__}, not {type(value).__name__})" if retyped else ""
     return f"; did you mean {item!r}{kinds}?"
+
+
+def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the random generator a seed stands for, or the one given.
+
+    Examples
+    --------
+    >>> int(generator(0).integers(100))
+    85
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"random_state is {random_state!r}; use a whole number of at least 0, a NumPy "
+            "Generator, or None."
+        ) from error

@@ -97,21 +97,3 @@ def state_counts(n_states: Any, n_variables: int) -> Ints:
                 f"{n_variables} variables."
             )
     return np.array([whole("n_states", s, 2, MOST_STATES) for s in listed], dtype=np.int64)
-
-
-def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the random generator a seed stands for, or the one given.
-
-    Examples
-    --------
-    >>> int(generator(0).integers(100))
-    85
-    """
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"random_state is {random_state!r}; use a whole number of at least 0, a NumPy "
-            "Generator, "
-            "or None."
-        ) from error

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from graftwork.data import Table
-from graftwork.datasets.checks import generator, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import whole
 from graftwork.datasets.mixing import Codes, Diagnosis, Mixing, diagnose
 from graftwork.errors import ApproximationWarning, DataError
 from graftwork.inference.device.drawing import MOST_CHAINS
@@ -143,7 +144,7 @@ def draw(
         n_chains = max(CHAINS, most)
     plan = _plan(n_rows, n_test, n_chains, burn_in, thin, max_burn_in)
     rng = generator(random_state)
-    threads = count_jobs(n_jobs)
+    threads = count_threads(n_jobs)
     if method == "exact" or (method == "auto" and JunctionTree().fits(model.potentials.layout)):
         table = model.sample(n_rows + n_test, None, rng, "exact")
         report = Mixing("exact", n_rows + n_test, ess=float(n_rows + n_test))
@@ -153,23 +154,6 @@ def draw(
     kept, tested = _share_out(plan, n_rows, n_test, rng)
     test = _table(model, codes[:, tested]) if n_test else None
     return Drawn(model, _table(model, codes[:, kept]), test, report)
-
-
-def count_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads meant, or refuse.
-
-    Examples
-    --------
-    >>> count_jobs(2)
-    2
-    """
-    if n_jobs is not None and (
-        isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)
-    ):
-        raise DataError(f"n_jobs is {n_jobs!r}; use a whole number other than 0, or None.")
-    if n_jobs == 0:
-        raise DataError("n_jobs is 0; use 1 for one thread, -1 or None for every core.")
-    return count_threads(None if n_jobs is None else int(n_jobs))
 
 
 def _plan(

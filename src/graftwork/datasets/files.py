@@ -23,7 +23,8 @@ from graftwork.data.chains import Sentence, split_labels
 from graftwork.data.encode import small
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.sources import named_after, opened
-from graftwork.datasets.checks import choice, generator, share, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import choice, share, whole
 from graftwork.errors import DataError, DataMissingError
 from graftwork.inference.layout import Ints
 

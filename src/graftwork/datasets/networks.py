@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from graftwork.datasets.checks import amount, generator, state_counts, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import amount, state_counts, whole
 from graftwork.datasets.drawing import Drawn, draw
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.tables import centre_tables

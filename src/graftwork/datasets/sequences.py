@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from graftwork.datasets.checks import amount, generator, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import amount, whole
 from graftwork.inference.layout import Floats, Ints
 from graftwork.limits import DRAWN
 from graftwork.text import size

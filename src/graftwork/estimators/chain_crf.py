@@ -344,8 +344,7 @@ class ChainCRF(Estimator):
         ``graftwork tag`` needs the template that made the attributes from columns.
         """
         check_is_fitted(self)
-        kept = {} if template is None else {"template": template.text()}
-        self.model_.save(path, info=self.info() | kept)
+        self.model_.save(path, self.info(), template=template)
 
     def info(self) -> dict[str, Any]:
         """Return how the model was learned, as plain values for files and reports."""

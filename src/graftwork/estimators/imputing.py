@@ -12,7 +12,7 @@ import numpy as np
 from graftwork.data import Table
 from graftwork.data.encode import are_whole
 from graftwork.data.encoded import EncodedRows
-from graftwork.data.encoded_parts import completed_parts, decoded, with_drawn_parts
+from graftwork.data.encoded_parts import completed_parts, decoded, rows_at, with_drawn_parts
 from graftwork.data.missing import missing_cells
 from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.estimators.spec import FitSpec
@@ -21,7 +21,6 @@ from graftwork.grafting import Problem
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
-from graftwork.objectives.some_rows import some_rows
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 from graftwork.testing.contrasts import Contrasts, frequent_states
@@ -243,20 +242,12 @@ def lost_in(
     copies : int
         How often each row was drawn.
     """
-    if drawn.parts is None:
-        codes, weights = drawn.counts.codes, drawn.counts.weights
-        if codes.shape[1] > SOME_ROWS:
-            some = np.sort(rng.choice(codes.shape[1], SOME_ROWS, replace=False))
-            codes, weights = (
-                codes[:, some],
-                np.ones(SOME_ROWS) if weights is None else weights[some],
-            )
-            weights = weights * (drawn.total_weight / weights.sum())
-    else:
-        found = some_rows(drawn, SOME_ROWS)
-        assert found is not None
-        codes, weights = found.codes, found.weights
-        assert weights is not None
+    count = drawn.n_given
+    places = np.arange(min(count, SOME_ROWS))
+    if count > SOME_ROWS:
+        places = np.sort(rng.choice(count, SOME_ROWS, replace=False))
+    codes, weights = rows_at(drawn, places)
+    if count > SOME_ROWS:
         weights = weights * (drawn.total_weight / weights.sum())
     cards, draws = drawn.cards[:, None], []
     for _ in range(KEPT):

@@ -13,6 +13,7 @@ from graftwork.exchange.format import Content, Exported, Format, Model
 from graftwork.limits import check_name
 from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.models import read_info as read_own_info
+from graftwork.models.archive import info_of
 from graftwork.models.graphs import EdgeRecord
 from graftwork.registry import Registry
 
@@ -153,7 +154,7 @@ def export(
             f"one of {_listed('writes', _kind(model))}."
         )
     tested = None if edges is None else tuple(edges)
-    written = writer(Path(path), Content(model, dict(info or {}), tested))
+    written = writer(Path(path), Content(model, info_of(info), tested))
     return Exported(os.fspath(path), name, written.beside, written.lost)
 
 
@@ -167,7 +168,7 @@ def _wrong_kind(path: PathLike, found: str, wanted: str) -> str:
 
 def _known(name: str) -> str:
     """Return the name of a format, if it is one."""
-    if name in FORMATS:
+    if isinstance(name, str) and name in FORMATS:
         return name
     near = suggestion(name, tuple(FORMATS))
     raise DataError(

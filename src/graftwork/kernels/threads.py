@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from graftwork.parameters import check_jobs
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
@@ -35,12 +37,11 @@ def count_threads(n_jobs: int | None) -> int:
     >>> count_threads(None) >= 1
     True
     """
+    check_jobs(n_jobs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = cores or 1
     if n_jobs is None:
         return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; use 1 for one thread, -1 for every core")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 

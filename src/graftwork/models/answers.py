@@ -18,6 +18,7 @@ from graftwork.data.columns import Unseen, level_of_caller
 from graftwork.data.encode import palette
 from graftwork.data.missing import MISSING_STATE
 from graftwork.data.refill import Filled, as_columns, as_labels, refilled
+from graftwork.data.values import generator
 from graftwork.errors import ApproximationWarning, DataError, ParameterError
 from graftwork.inference.filling import fill_rows, state_probabilities
 from graftwork.inference.layout import Floats, Potentials
@@ -164,7 +165,7 @@ def impute(
     """Return a copy of X with its missing cells filled, in a container like X."""
     if not isinstance(draw, bool | np.bool_):
         raise ParameterError(f"draw must be True or False, got {draw!r}.")
-    rng = np.random.default_rng(random_state) if draw else None
+    rng = generator(random_state) if draw else None
     rows = read_rows(model, X, unseen, owner=owner)
     full = fill_table(model, rows, rng)
     if isinstance(X, Table | str | PathLike) or _is_other_frame(X):

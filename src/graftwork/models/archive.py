@@ -138,7 +138,7 @@ def write(
         "library": __version__,
         **fields,
         "sha256": _sha256(members),
-        "info": dict(info or {}),
+        "info": info_of(info),
     }
     try:
         text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode("ascii")
@@ -151,6 +151,19 @@ def write(
         for name, data in zip((HEADER, *kinds), (text, *members), strict=True):
             # A fixed date, so that the same content gives the same bytes.
             archive.writestr(zipfile.ZipInfo(name), data)
+
+
+def info_of(info: Any) -> dict[str, Any]:
+    """Return what is to be kept with a model as a dict, or refuse it.
+
+    Examples
+    --------
+    >>> info_of(None), info_of({"by": "me"})
+    ({}, {'by': 'me'})
+    """
+    if info is not None and not isinstance(info, Mapping):
+        raise DataError(f"info must be a dict of what to keep with the model, got {info!r}.")
+    return dict(info or {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,6 +35,7 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels.chains.paths import best_paths
 from graftwork.kernels.chains.states import infer_chains
 from graftwork.kernels.threads import count_threads, run_chunks
+from graftwork.models.archive import info_of
 from graftwork.models.explanation import Explanation, explain
 from graftwork.models.known_attributes import Familiar
 from graftwork.notebooks import repr_html
@@ -323,8 +324,10 @@ class ChainModel:
 
         if isinstance(info, Template):
             info, template = None, info
+        if template is not None and not isinstance(template, Template):
+            raise DataError(f"template must be a graftwork.Template or None, got {template!r}.")
         kept = {} if template is None else {"template": template.text()}
-        save_chain(path, self, {**(info or {}), **kept})
+        save_chain(path, self, {**info_of(info), **kept})
 
     def _entries(self) -> Iterator[tuple[Any, int, int, int, float]]:
         """Yield attribute, three labels (-1 for those that do not matter) and weight of each."""

@@ -68,7 +68,7 @@ class Gaps:
         """
         if missing is None:
             return _AS_LEARNED.get(self.policy, "error")
-        if missing not in SCORING:
+        if not (isinstance(missing, str) and missing in SCORING):
             raise DataError(
                 f"missing is {missing!r}{suggestion(missing, SCORING) or '.'} For scores it is "
                 "None (as learned), 'error', 'available-case' or 'drop-rows'."

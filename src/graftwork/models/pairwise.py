@@ -14,6 +14,7 @@ from graftwork.data import Table
 from graftwork.data.columns import Unseen
 from graftwork.data.placing import comes_in_parts
 from graftwork.data.scores import Ordered
+from graftwork.data.values import generator
 from graftwork.errors import DataError
 from graftwork.inference.engines import Beliefs, Engine
 from graftwork.inference.evidence import Reduced, observe, restore
@@ -615,13 +616,13 @@ class PairwiseMRF:
         >>> coin.sample(2, random_state=0)["coin"].tolist()
         ['head', 'head']
         """
-        if method not in ("auto", "exact", "gibbs"):
+        if not (isinstance(method, str) and method in ("auto", "exact", "gibbs")):
             raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise DataError(f"the number of rows to sample is {n!r}; use an integer of at least 1.")
         held = 2 * self.n_variables * int(n)
         DRAWN.check(held, f"{n:,} rows take {size(held)}", "draw fewer rows at a time")
-        rng = np.random.default_rng(random_state)
+        rng = generator(random_state)
         reduced = self._observe(evidence)
         codes = np.empty((self.n_variables, int(n)), dtype=np.uint16)
         codes[:] = np.maximum(reduced.codes, 0)[:, None]
@@ -656,7 +657,7 @@ class PairwiseMRF:
         >>> [part.n_rows for part in coin.sample_parts(2_000_000, random_state=0)]
         [1048576, 951424]
         """
-        rng = np.random.default_rng(random_state)
+        rng = generator(random_state)
         exact = method == "exact" or (
             method == "auto" and JunctionTree().fits(self._observe(evidence).potentials.layout)
         )

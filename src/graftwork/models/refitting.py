@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from graftwork.errors import DataError, ParameterError, TooLargeError
+from graftwork.errors import DataError, TooLargeError
 from graftwork.inference.elimination import eliminate
 from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Floats, Layout, Potentials
 from graftwork.inference.pairs import find_edges, pair_offsets
 from graftwork.models.observed import Observed, wanted_margins
+from graftwork.parameters import number
 
 if TYPE_CHECKING:
     from graftwork.models.pairwise import PairwiseMRF
@@ -35,8 +36,7 @@ def refitted(model: PairwiseMRF, l2: float | None) -> PairwiseMRF:
     rows, layout = model.observed, model.potentials.layout
     if rows is None:
         raise DataError("a refit needs the counts of rows, which only learned networks keep.")
-    if l2 is not None and not 0.0 <= l2 < np.inf:
-        raise ParameterError(f"l2 must be a number of at least 0, got {l2!r}.")
+    ridge = None if l2 is None else number("l2", l2, 0.0)
     cells = eliminate(layout).cost.total_cells
     if cells > MOST_CELLS:
         raise TooLargeError(
@@ -45,7 +45,7 @@ def refitted(model: PairwiseMRF, l2: float | None) -> PairwiseMRF:
             "unaries, has the rows' margins."
         )
     data = _data(rows, layout)
-    ridge = 0.5 / _total(rows, layout) if l2 is None else float(l2)
+    ridge = 0.5 / _total(rows, layout) if ridge is None else ridge
     spaces = [_Space.of(model, rows, e) for e in range(layout.n_edges)]
     start = _projected(spaces, layout, np.array(model.potentials.weights), 1.0)
     weights = _minimised(layout, data, spaces, ridge, start)

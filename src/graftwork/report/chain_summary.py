@@ -10,6 +10,7 @@ from typing import Any
 
 from graftwork.estimators import ChainCRF
 from graftwork.models import ChainModel
+from graftwork.parameters import number
 from graftwork.report.describe import certificate_text
 from graftwork.report.trace import write_rows
 from graftwork.text import WIDTH, count, names, section, table, verb, wrap
@@ -144,7 +145,7 @@ def describe_chain(model: ChainModel, *, top: int = 5) -> str:
       from  to  weight
       A     B    +7.79
     """
-    if top < 1:
+    if number("top", top, 0, whole=True) < 1:
         return ""
     return "\n\n".join(
         f"{title}\n{_cut(table(rows, titles, sides))}"

@@ -305,6 +305,8 @@ def _paired(truth: Iterable[Any], predicted: Iterable[Any]) -> list[tuple[list[A
 
 def _sequences(given: Iterable[Any], what: str) -> list[list[Any]]:
     """Return sequences as lists of plain labels, or refuse what is one sequence only."""
+    if not isinstance(given, Iterable):
+        raise DataError(f"{what} is {given!r}; pass a list with a sequence of labels each.")
     out = []
     for i, sequence in enumerate(given):
         if isinstance(sequence, str) or not isinstance(sequence, Iterable):
@@ -312,7 +314,11 @@ def _sequences(given: Iterable[Any], what: str) -> list[list[Any]]:
                 f"{what} has {sequence!r} where a sequence of labels should be (at {i}); put a "
                 "single sequence into a list."
             )
-        out.append([plain(label) for label in sequence])
+        labels = [plain(label) for label in sequence]
+        for label in labels:
+            if not isinstance(label, Hashable):
+                raise DataError(f"{what} has {label!r} where a label should be (at {i}).")
+        out.append(labels)
     return out
 
 

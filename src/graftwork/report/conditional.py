@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from graftwork.data import align
-from graftwork.datasets.checks import generator, whole
+from graftwork.data.values import generator
+from graftwork.datasets.checks import whole
 from graftwork.inference.hidden import log_hidden
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF

@@ -18,6 +18,7 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.predictability import Predictability
 from graftwork.grafting.certificate import Certificate
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import number
 from graftwork.report.bootstrap import bootstrap_text
 from graftwork.report.choice_text import choice_text, evidence_sections, interval_notes
 from graftwork.report.communities import community_text
@@ -196,7 +197,9 @@ def describe_network(
     The only edge
       a - b  strength 0.46, weight +2.00
     """
-    shown = edge_table(model, unseen=unseen, tests=tests, top=top)
+    shown = edge_table(
+        model, unseen=unseen, tests=tests, top=int(number("top", top, 0, whole=True))
+    )
     if not shown:
         return ""
     title = "Strongest edges" if model.n_edges > len(shown) else "Edges, strongest first"

@@ -313,14 +313,15 @@ def _texts(sentences: Iterable[Sentence], sep: str | None) -> Iterator[str]:
 def _line(token: Sequence[str], sep: str | None, i: int) -> str:
     """Return the line of one token of sentence i, or refuse what would not read back."""
     line = (" " if sep is None else sep).join(token)
-    broken = "\n" in line or "\r" in line or _cells(line, sep) != tuple(token)
+    broken = any(mark in line for mark in "\n\r\0") or _cells(line, sep) != tuple(token)
     # Readers drop new documents, comments, and a byte order mark in front of a file's text.
     dropped = not token or token[0] == _NEW_DOCUMENT or _COMMENT.match(line) is not None
     dropped = dropped or (_is_of_conllu(line) and _NO_TOKEN.fullmatch(token[0]) is not None)
     if dropped or broken or line.startswith("\ufeff"):
         raise DataError(
             f"sentence {i} has the token {tuple(token)!r}, which would not read back as it is; "
-            "cells must not be empty, hold spaces or line ends, be -DOCSTART- or begin a comment"
+            "cells must not be empty, hold spaces, line ends or zero bytes, be -DOCSTART- or "
+            "begin a comment"
             f"{' (a tab as sep= allows spaces)' if sep is None else ''}."
         )
     return line + "\n"

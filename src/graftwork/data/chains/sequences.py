@@ -248,7 +248,8 @@ def count_columns(X: Any) -> int | None:
     """
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return int(X.shape[2])
-    listed = isinstance(X, Iterable) and not isinstance(X, Iterator) and not is_matrix(X)
+    single = isinstance(X, Iterator) or is_matrix(X) or (isinstance(X, np.ndarray) and not X.ndim)
+    listed = isinstance(X, Iterable) and not single
     first: Any = next((part for part in X if not _is_empty_list(part)), None) if listed else X
     return int(first.shape[1]) if is_matrix(first) else None
 

@@ -11,7 +11,7 @@ from graftwork.data.columns import clean_names, declared_by_name
 from graftwork.data.encode import MAX_STATES
 from graftwork.data.files import MISSING, GapTexts, Wanted, choose_columns, converter
 from graftwork.data.missing import check_missing
-from graftwork.data.text import IndexTitle
+from graftwork.data.text import UnreadTitle
 from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError, ParameterError
 from graftwork.parameters import memory_bytes
@@ -127,7 +127,7 @@ class ScanOptions:
         if names is None:
             return self
         if not (callable(self.columns) or callable(self.drop)):
-            index = [str(each) for each in names if isinstance(each, IndexTitle)]
+            index = [str(each) for each in names if isinstance(each, UnreadTitle)]
             if self.columns is not None or not index or index == [self.weights]:
                 return self
             return replace(self, drop=[*(self.drop or ()), *index])

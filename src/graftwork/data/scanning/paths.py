@@ -120,6 +120,8 @@ def _mark_of(file: Path) -> list[Any]:
 
 def _found(path: str) -> tuple[list[Path], list[Path]]:
     """Return the files of a path, a glob or a folder, and those of a folder that are no tables."""
+    if not path:
+        raise DataError("the name of the file is empty.")
     if glob.has_magic(path) and not Path(path).exists():
         files = sorted(Path(each) for each in glob.glob(path, recursive=True))
         files = [file for file in files if file.is_file()]

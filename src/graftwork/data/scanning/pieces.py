@@ -274,8 +274,9 @@ class TextPiece:
         with reading(self.label), opened_text(source, self.sep, self.header) as text:
             places = choose(text.titles, self.label)
             names = tuple(text.titles[at] for at in places)
+            titles = text.titles if text.header else ()
             for rows, lines in text.chunks:
-                columns = TextColumns(len(text.titles), places)
+                columns = TextColumns(len(text.titles), places, titles)
                 columns.add(rows, lines)
                 cells = [
                     Coded(codes, tuple(book))
