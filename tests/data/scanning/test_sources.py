@@ -193,26 +193,21 @@ CATEGORIES = {
 
 
 @pytest.mark.parametrize("kind", CATEGORIES)
-def test_categories_declare_states(kind):
-    frame = CATEGORIES[kind]
-    with gw.scan(frame).store(missing="state") as stored:
-        assert_same(stored, as_table(frame, missing="state"))
+def test_categories_declare_states(kind, tmp_path):
+    """In memory, in two batches, in a file, and, in polars, before they are there."""
+    frame, path = CATEGORIES[kind], tmp_path / "t.parquet"
+    table = as_table(frame, missing="state")
     with gw.scan([frame, frame]).store(missing="state") as stored:
-        assert stored.states == as_table(frame, missing="state").states
+        assert stored.states == table.states
     if kind.startswith("polars"):
-        with gw.scan(frame.lazy()).store(missing="state") as stored:
-            assert_same(stored, as_table(frame, missing="state"))
-
-
-@pytest.mark.parametrize("kind", CATEGORIES)
-def test_categories_in_files(kind, tmp_path):
-    frame = CATEGORIES[kind]
-    path = tmp_path / "t.parquet"
-    frame.write_parquet(path) if kind.startswith("polars") else (
+        frame.write_parquet(path)
+    else:
         frame.to_parquet(path) if kind.startswith("pandas") else pq.write_table(frame, path)
-    )
-    with gw.scan(path).store(missing="state") as stored:
-        assert_same(stored, read_table(path, missing="state"))
+    sources = [(frame, table), (path, read_table(path, missing="state"))]
+    sources += [(frame.lazy(), table)] if kind.startswith("polars") else []
+    for source, wanted in sources:
+        with gw.scan(source).store(missing="state") as stored:
+            assert_same(stored, wanted)
 
 
 def test_different_categories_are_united_in_the_order_they_are_met(tmp_path):
@@ -225,6 +220,15 @@ def test_different_categories_are_united_in_the_order_they_are_met(tmp_path):
     mixed = [parts[0], pa.table({"a": ["b"]})]
     with gw.scan(mixed).store() as stored:
         assert stored.states == (("b", "u", "v"),)
+
+
+def test_floats_of_pandas_are_whole_if_all_are():
+    parts = [pd.DataFrame({"a": [1.0, np.nan]}), pd.DataFrame({"a": [2, 3]})]
+    with gw.scan(parts).store(missing="state") as stored:
+        assert_same(stored, as_table(pd.concat(parts), missing="state"))
+    parts.append(pd.DataFrame({"a": [1.5]}))
+    with gw.scan(parts).store(missing="state") as stored:
+        assert_same(stored, as_table(pd.concat(parts), missing="state"))
 
 
 def test_rows_are_no_batches():
