@@ -87,3 +87,61 @@ def test_products_of_two_variables_are_summed_over_rows(counts, weighted):
         wanted = np.einsum("r,ra,rb->ab", mass, first[:, :3], second[:, 3:6])
         wanted += np.einsum("r,ra,rb->ab", mass, first[:, 3:6], second[:, :3])
         assert np.allclose(sums[k], wanted, atol=1e-11)
+
+
+def test_scores_are_residuals_times_indicators():
+    rng, sizes = np.random.default_rng(2), np.array([1, 1, 3, 2, 2])
+    z, r, places = rng.normal(size=(9, 50)), rng.normal(size=(9, 50)), offsets(sizes)
+    halves, n_parameters = half_edges(sizes, 3, [0, 3, 4], straight=False)
+    out, here = np.full((n_parameters, 20), np.nan), slice(10, 30)
+    kernel.fill_scores(2, 5, halves, places, 10, z, r, out)
+    assert np.array_equal(out[:3], r[2:5, here])
+    for other, at, own, theirs, n_own, n_theirs in halves:
+        for a in range(n_own):
+            for b in range(n_theirs):
+                line = places[other] + b
+                wanted = r[2 + a, here] * z[line, here] + z[2 + a, here] * r[line, here]
+                assert np.allclose(out[at + a * own + b * theirs], wanted, rtol=1e-14)
+
+
+def test_blocks_are_multiplied_with_a_vector():
+    rng = np.random.default_rng(3)
+    places = [np.array([0, 2, 5]), np.array([1, 2, 3, 4]), np.array([], dtype=np.int64)]
+    blocks = [rng.normal(size=(len(own), len(own))) for own in places]
+    blocks = [block + block.T for block in blocks]
+    vector, out, whole = rng.normal(size=6), np.zeros(6), np.zeros((6, 6))
+    for own, block in zip(places, blocks, strict=True):
+        whole[np.ix_(own, own)] += block
+    starts = offsets(np.array([len(own) for own in places]))
+    flat = np.concatenate([block.ravel() for block in blocks])
+    kernel.multiply_blocks(starts, np.concatenate(places), flat, vector, out)
+    assert np.allclose(out, whole @ vector, atol=1e-13)
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+@pytest.mark.parametrize("states", [1, 2, 5])
+def test_moments_equal_those_of_dense_matrices(states, averaged):
+    rng = np.random.default_rng(states)
+    basis = np.linalg.qr(rng.normal(size=(states, states)))[0][:, 1:]
+    p = rng.dirichlet(np.ones(states), size=20)
+    missing, average = rng.random(20) < 0.3, rng.normal(size=states - 1)
+    upper = np.triu_indices(states - 1)
+    triangle = len(upper[0])
+    width = -(-2 * triangle // 4) * 4
+    padded = np.hstack([p, np.full((20, 2), np.nan)])
+    order = rng.permutation(20).astype(np.int32)
+    for gone, ids in ((missing, order[:0]), (order[:0] > 0, order)):
+        out = np.zeros(20 * width)
+        given = (ids, gone, average, averaged, width, 20, out)
+        kernel.fill_moments(basis, padded.ravel(), states + 2, *given)
+        lines = out.reshape(20, width)
+        for row, own in enumerate(p[ids] if ids.size else p):
+            absent = bool(gone.size and gone[row])
+            spread = basis.T @ (np.diag(own) - np.outer(own, own)) @ basis
+            off = basis.T @ own - average
+            moment = np.outer(off, off) + (1.0 if absent else 2.0) * spread
+            wanted = [spread[upper] * (not absent), moment[upper] * (not (absent and averaged))]
+            np.testing.assert_allclose(
+                lines[row, : 2 * triangle], np.concatenate(wanted), atol=1e-14
+            )
+        assert not lines[:, 2 * triangle :].any()
