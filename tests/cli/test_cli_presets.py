@@ -170,7 +170,7 @@ def test_dry_run_and_measuring_have_the_preset(graftwork, chain_csv, tmp_path):
     words = ["learn", chain_csv, "--preset", "best-choice-paper", "--jobs", "1"]
     result = graftwork(*words, "--dry-run")
     assert result.code == 0, result.err
-    assert "Inference" in result.out
+    assert "Memory" in result.out
     result = graftwork(*words, "--holdout", "0.2", "--out", tmp_path, "--no-plot")
     assert result.code == 0, result.err
     assert "60 rows held out" in " ".join(result.out.split())
