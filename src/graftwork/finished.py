@@ -41,15 +41,7 @@ def write_part(path: Path, stamp: str, record: Mapping[str, Any]) -> None:
 
 
 def stamp_of(*settings: Any) -> str:
-    """Return a short text that is another one for other settings, data or versions.
-
-    Examples
-    --------
-    >>> stamp_of({"k": 1}, np.arange(3)) == stamp_of({"k": 1}, np.arange(3))
-    True
-    >>> stamp_of({"k": 1}) == stamp_of({"k": 2})
-    False
-    """
+    """Return a short text that is another one for other settings, data or versions."""
     known = hashlib.sha256()
     for word in _words((__version__, *settings)):
         known.update(word + b"\0")
@@ -58,20 +50,11 @@ def stamp_of(*settings: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[T]):
-    """Numbered parts of one piece of work, in a folder.
-
-    Attributes
-    ----------
-    folder : Path
-    stamp : str
-        Of everything that the parts depend on.
-    kind : type
-        The dataclass that a part is.
-    """
+    """Numbered parts of one piece of work, in a folder."""
 
     folder: Path
-    stamp: str
-    kind: type[T]
+    stamp: str  # of everything that the parts depend on
+    kind: type[T]  # the dataclass that a part is
 
     @staticmethod
     def within(

@@ -23,13 +23,7 @@ class Limit:
     usual: int
 
     def value(self) -> int:
-        """Return the limit that holds now.
-
-        Examples
-        --------
-        >>> Limit(10).value()
-        10
-        """
+        """Return the limit that holds now."""
         given = os.environ.get(VARIABLE, "").strip() or "1"
         try:
             found = int(self.usual * float(given))
@@ -42,15 +36,7 @@ class Limit:
         return found
 
     def check(self, needed: int, what: str, instead: str) -> None:
-        """Refuse more than the limit; ``what`` says what there is, ``instead`` what to try first.
-
-        Examples
-        --------
-        >>> Limit(10).check(12, "12 examples are given", "leave some out")
-        Traceback (most recent call last):
-            ...
-        graftwork.errors.TooLargeError: 12 examples are given, more than the limit of 10; leave ...
-        """
+        """Refuse more than the limit; ``what`` is there, ``instead`` is what to try first."""
         limit = self.value()
         if needed > limit:
             raise TooLargeError(
@@ -98,13 +84,7 @@ def check_name(file: Path) -> None:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return what is in a file, or in a pipe or device that ends within the limit.
-
-    Examples
-    --------
-    >>> read_bytes(Path("/dev/null"))
-    b''
-    """
+    """Return what is in a file, or in a pipe or device that ends within the limit."""
     check_name(file)
     if file.is_file():
         return file.read_bytes()

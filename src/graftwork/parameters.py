@@ -160,34 +160,18 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter.
-
-    Attributes
-    ----------
-    name : str
-    default : object
-    check : Check
-        What it must be.
-    type, text : str
-        For the reference.
-    within : str
-        The parameter whose dict it is an option of; empty if it has an argument of its own.
-    help : str
-        For the command line; empty if it has no option there.
-    flags : tuple of str
-        Names of the option; default the parameter's.
-    metavar, panel : str
-        How the option's value and its group are called in the help.
-    """
+    """One parameter."""
 
     name: str
     default: Any
-    check: Check
-    type: str
+    check: Check  # what it must be
+    type: str  # type, text: for the reference
     text: str
+    # the parameter whose dict it is an option of; empty if it has an argument of its own
     within: str = ""
-    help: str = ""
-    flags: tuple[str, ...] = ()
+    help: str = ""  # for the command line; empty if it has no option there
+    flags: tuple[str, ...] = ()  # names of the option; default the parameter's
+    # metavar, panel: how the option's value and its group are called in the help
     metavar: str | None = None
     panel: str = LEARNING
 
@@ -465,24 +449,12 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 
 def options_of(within: str) -> tuple[Parameter, ...]:
-    """Return the parameters that are options in the dict of another, or arguments for ``""``.
-
-    Examples
-    --------
-    >>> [parameter.name for parameter in options_of("penalty_options")]
-    ['l2', 'unary']
-    """
+    """Return the parameters that are options in the dict of another, or arguments for ``""``."""
     return tuple(each for each in PARAMETERS if each.within == within)
 
 
 def checked(values: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    """Return the values of parameters as they are used, defaults for those not given.
-
-    Examples
-    --------
-    >>> checked({"unary": True}, "penalty_options")
-    {'l2': 0.0, 'unary': True}
-    """
+    """Return the values of parameters as they are used, defaults for those not given."""
     names = [each.name for each in options_of(within)]
     for name in values:
         known(f"{within}: option" if within else "parameter", name, names)
@@ -493,13 +465,7 @@ def checked(values: Mapping[str, Any], within: str = "") -> dict[str, Any]:
 
 
 def gather(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of MarkovNetwork for options by their own names.
-
-    Examples
-    --------
-    >>> gather({"lam": 0.1, "l2": 0.01, "max_iter": 5})
-    {'lam': 0.1, 'penalty_options': {'l2': 0.01}, 'method_options': {'max_iter': 5}}
-    """
+    """Return arguments of MarkovNetwork for options by their own names."""
     homes = {each.name: each.within for each in PARAMETERS if each.within}
     found: dict[str, Any] = {}
     for name, value in options.items():
@@ -514,13 +480,7 @@ def gather(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of all methods with those of one; where both are dicts, with both.
-
-    Examples
-    --------
-    >>> joined({"method_options": {"max_iter": 3}}, {"method_options": {"count": 1}})
-    {'method_options': {'max_iter': 3, 'count': 1}}
-    """
+    """Return options of all methods with those of one; where both are dicts, with both."""
     found = dict(options)
     for name, value in own.items():
         before = found.get(name)
@@ -532,14 +492,7 @@ def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def reference(parameters: Iterable[Parameter] = PARAMETERS) -> str:
-    """Return the parameters as a numpydoc section has them.
-
-    Examples
-    --------
-    >>> print(reference(options_of("")[-3:-2]))
-    n_jobs : int, optional
-        Threads; None is every core. Results do not depend on it.
-    """
+    """Return the parameters as a numpydoc section has them."""
     blocks = []
     for each in parameters:
         if each.within:
@@ -566,13 +519,7 @@ def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
 
 
 def known(parameter: str, value: Any, choices: Collection[str]) -> str:
-    """Return the value if it is one of the choices, or refuse with the closest one.
-
-    Examples
-    --------
-    >>> known("loss", "likelihood", ("likelihood", "pseudolikelihood"))
-    'likelihood'
-    """
+    """Return the value if it is one of the choices, or refuse with the closest one."""
     if isinstance(value, str) and value in choices:
         return value
     close = difflib.get_close_matches(str(value), choices, 1)
@@ -593,13 +540,7 @@ def number(
     most: float = math.inf,
     below: float | None = None,
 ) -> float:
-    """Return the value if it is a finite number from ``low`` on (or above it), or refuse.
-
-    Examples
-    --------
-    >>> number("l2", 0.5, 0.0), number("alpha", 1, 0.0, most=1.0)
-    (0.5, 1.0)
-    """
+    """Return the value if it is a finite number from ``low`` on (or above it), or refuse."""
     kind = "a whole number" if whole else "a number"
     bound = f"above {low:g} and below {below:g}" if below is not None else _bound(low, most, above)
     refusal = f"{parameter} must be {kind} {bound}, got {value!r}."

@@ -98,25 +98,7 @@ def _options(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code of one run of the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        What follows the program's name; ``sys.argv`` otherwise.
-
-    Returns
-    -------
-    int
-        0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 143 when
-        SIGTERM did that; 1 for anything unexpected.
-
-    Examples
-    --------
-    >>> main(["--version"])
-    graftwork ...
-    0
-    """
+    """Return the exit code of one run of the command line."""
     if not (sys.argv[1:] if argv is None else argv):
         argv = ["--help"]
     with plain_warnings():

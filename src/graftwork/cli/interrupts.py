@@ -22,19 +22,9 @@ class Interrupts:
 
     A second Ctrl-C always raises it at once. A second SIGTERM changes nothing: a process and its
     group are often sent one each. Who ignores a signal (nohup, a background job) goes on ignoring.
-
-    Attributes
-    ----------
-    seen : bool
-        Whether there was one.
-    waits : bool
-        Set this where there is something to keep: then the first waits for `check`.
-    hurried : bool
-        Set this where no time is left for what a result can do without.
-    terminated : bool
-        Whether the last one opened saw SIGTERM, of the whole program: the exit code tells.
     """
 
+    # whether the last one opened saw SIGTERM, of the whole program: the exit code tells
     terminated: ClassVar[bool] = False
 
     def __init__(self) -> None:

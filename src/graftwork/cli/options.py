@@ -102,26 +102,14 @@ def file_or_stdin(path: Path) -> Path:
 
 
 def folder(text: str | Path) -> Path:
-    """Return the folder that a text names; an empty text, an unset variable perhaps, is refused.
-
-    Examples
-    --------
-    >>> str(folder("out"))
-    'out'
-    """
+    """Return the folder that a text names; an empty text, an unset variable perhaps, is refused."""
     if not str(text):
         raise typer.BadParameter("it is empty; name a folder, or . for the current one.")
     return Path(text)
 
 
 def separator(text: str | None) -> str | None:
-    r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters.
-
-    Examples
-    --------
-    >>> separator(r"\t"), separator(";")
-    ('\t', ';')
-    """
+    r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters."""
     return None if text is None else text.replace(r"\t", "\t")
 
 
@@ -239,15 +227,7 @@ def parts_options() -> Options:
 
 
 def takes(options: Options, **packed: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Return what gives a command more options than its own.
-
-    Parameters
-    ----------
-    options : dict
-        Of each its annotation and default.
-    packed : functions
-        Arguments of the command, made from all options that were given.
-    """
+    """Return what gives a command more options than its own."""
 
     def extend(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
@@ -312,13 +292,7 @@ class Reading:
 
 
 def amount(text: str | None) -> str | None:
-    """Return an amount of memory as it was written, or refuse it.
-
-    Examples
-    --------
-    >>> amount("2GB")
-    '2GB'
-    """
+    """Return an amount of memory as it was written, or refuse it."""
     from graftwork.errors import ParameterError
     from graftwork.parameters import memory_bytes
 
@@ -357,15 +331,6 @@ def missing_texts(
     texts: Sequence[str] | None, *, only: bool = False, states: Mapping[Any, Any] | None = None
 ) -> GapTexts:
     """Return the texts that mean missing: those given, besides the usual ones.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Each a text of all columns, or NAME:TEXT,TEXT for those of one column.
-    only : bool
-        Whether the usual ones do not count.
-    states : mapping of name to states, optional
-        Of a model: a text that is one of its states does not mean missing.
 
     Examples
     --------

@@ -172,13 +172,7 @@ def rows_in_parts(
     *,
     gaps: bool,
 ) -> Iterator[tuple[PlacedTable, int]]:
-    """Yield the rows in parts, and the number of files; scratch files go when the block ends.
-
-    Parameters
-    ----------
-    gaps : bool
-        Whether cells may be missing.
-    """
+    """Yield the rows in parts, and the number of files; scratch files go when the block ends."""
     from graftwork.data.placing import placed
 
     def tell(rows: int, total: int | None) -> None:

@@ -15,13 +15,7 @@ MOST_STATES = 2**16
 
 
 def state_counts(n_states: Any, n_variables: int) -> Ints:
-    """Return the number of states of each variable, from one number or one a variable.
-
-    Examples
-    --------
-    >>> state_counts(3, 2), state_counts([2, 5], 2)
-    (array([3, 3]), array([2, 5]))
-    """
+    """Return the number of states of each variable, from one number or one a variable."""
     if isinstance(n_states, int | np.integer):
         listed = [n_states] * n_variables
     else:

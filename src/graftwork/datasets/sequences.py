@@ -154,12 +154,6 @@ def draw_labels(scores: Floats, transitions: Floats, rng: np.random.Generator) -
 
     Forward filtering, backward sampling: the last label is drawn from its distribution, and every
     other one given the label after it.
-
-    Examples
-    --------
-    >>> scores = np.array([[[0.0, 50.0], [0.0, 0.0], [0.0, 0.0]]])
-    >>> draw_labels(scores, np.array([[0.0, 50.0], [50.0, 0.0]]), np.random.default_rng(0))
-    array([[1, 0, 1]])
     """
     n_sequences, length, _ = scores.shape
     forward = _forward(scores, transitions)

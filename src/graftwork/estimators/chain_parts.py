@@ -51,13 +51,7 @@ TOL = 1e-4
 
 
 def translated(init: Callable[Given, None]) -> Callable[Given, None]:
-    """Return an ``__init__`` that says what CRFsuite's names of parameters are called here.
-
-    Examples
-    --------
-    >>> translated(print)("CRF", end=".")
-    CRF.
-    """
+    """Return an ``__init__`` that says what CRFsuite's names of parameters are called here."""
 
     @wraps(init)
     def checked(*args: Given.args, **named: Given.kwargs) -> None:

@@ -53,55 +53,27 @@ SOLVED = ("edges", "given", "searched")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A learned network, and how it came about.
-
-    Attributes
-    ----------
-    model : PairwiseMRF
-    method : str
-        The name of the method used.
-    choice : LambdaChoice
-        The lambda, and how it came about.
-    certificate : Certificate
-        Of the penalised network.
-    objective : float
-        Loss plus penalty of the penalised network.
-    trace : tuple of Round
-    path : tuple of PathPoint
-    evidence : Evidence or None
-    refitted : bool
-        Whether the weights were refitted without the penalty.
-    exchange : Tally or None
-    tying : Tying or None
-    knowledge : dict or None
-        Numbers of pairs that something was known about.
-    missing : MissingCells
-    data : LearnedFrom
-    interrupted : bool
-        Whether Ctrl-C ended it: this is the best so far.
-    given : PairwiseMRF or None
-        Of a resample: the edges of the whole sample's network, fitted to these rows.
-    endless : tuple of pairs of names
-        Edges whose tables are not penalised although some of their cells never occur: their weights
-        have no finite optimum, and end where the solver stops.
-    """
+    """A learned network, and how it came about."""
 
     model: PairwiseMRF
-    method: str
-    choice: LambdaChoice
-    certificate: Certificate
-    objective: float
+    method: str  # the name of the method used
+    choice: LambdaChoice  # the lambda, and how it came about
+    certificate: Certificate  # of the penalised network
+    objective: float  # loss plus penalty of the penalised network
     trace: tuple[Round, ...]
     path: tuple[PathPoint, ...]
     evidence: Evidence | None
-    refitted: bool
+    refitted: bool  # whether the weights were refitted without the penalty
     exchange: Tally | None
     tying: Tying | None
-    knowledge: dict[str, int] | None
+    knowledge: dict[str, int] | None  # numbers of pairs that something was known about
     missing: MissingCells
     data: LearnedFrom
-    interrupted: bool = False
+    interrupted: bool = False  # whether Ctrl-C ended it: this is the best so far
+    # of a resample: the edges of the whole sample's network, fitted to these rows
     given: PairwiseMRF | None = None
+    # edges whose tables are not penalised although some of their cells never occur: their weights
+    # have no finite optimum, and end where the solver stops
     endless: tuple[tuple[Any, Any], ...] = ()
 
     @property
@@ -148,23 +120,6 @@ def fit(
 
     After an interrupt it is the best so far, which it says; KeyboardInterrupt is raised only where
     there is none yet.
-
-    Parameters
-    ----------
-    X, sample_weight
-        The rows, or counts of them, as `MarkovNetwork.fit` takes them.
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement.
-    near : PairwiseMRF, optional
-        The network of almost the same rows, from which a search for edges begins.
-    calibrated : bool
-        Whether a refitted network's unaries are calibrated to the rows' margins.
-
-    Examples
-    --------
-    >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
-    >>> fit(FitSpec.of({"lam": 0.1}), rows).certificate.converged
-    True
     """
     if comes_in_parts(X) and not isinstance(X, PlacedTable):
         with in_parts(spec, X, sample_weight) as rows:
@@ -263,26 +218,7 @@ def fit_rows(
     calibrated: bool = False,
     lost: Lost = NOTHING_LOST,
 ) -> Fit:
-    """Return the network of rows that are prepared; `fit` is for all others.
-
-    Parameters
-    ----------
-    table : Table
-        Names and states.
-    sample : EncodedRows
-        The rows.
-    missing, data
-        What they lack, and what is kept of them.
-    budget : Budget
-        What is left of the spec's.
-    rounds : int, optional
-        How often tests choose among all pairs; default until all tests agree, which a network to
-        draw cells with need not.
-    calibrated : bool
-        As of `fit`; such a network also keeps the counts of its rows.
-    lost : Lost
-        What missing cells take from its tests.
-    """
+    """Return the network of rows that are prepared; `fit` is for all others."""
     check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
     gaps = Gaps(missing.policy, missing.frequencies or frequencies_of(sample))
     if hasattr(spec.observer, "on_model"):

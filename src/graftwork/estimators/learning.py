@@ -52,30 +52,15 @@ BYTES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """A learned network, and how it came about.
+    """A learned network, and how it came about."""
 
-    Attributes
-    ----------
-    outcome : Outcome
-        The penalised fit, with certificate and trace.
-    potentials : Potentials
-        The network to keep: that of the outcome, or its edges refitted.
-    choice : LambdaChoice
-        The lambda, and how it came about.
-    path : list of PathPoint
-        As it was walked; see `final_path`.
-    evidence : Evidence or None
-    refitted : bool
-    given : Potentials or None
-        Of a resample: the edges of the whole sample's network, refitted.
-    """
-
-    outcome: Outcome
-    potentials: Potentials
-    choice: LambdaChoice
-    path: list[PathPoint]
+    outcome: Outcome  # the penalised fit, with certificate and trace
+    potentials: Potentials  # the network to keep: that of the outcome, or its edges refitted
+    choice: LambdaChoice  # the lambda, and how it came about
+    path: list[PathPoint]  # as it was walked; see `final_path`
     evidence: Evidence | None = None
     refitted: bool = False
+    # of a resample: the edges of the whole sample's network, refitted
     given: Potentials | None = None
 
     def final_path(self) -> list[PathPoint]:
@@ -94,41 +79,20 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learning:
-    """What is learned from, and how.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    recipe : Recipe
-        The method, with its start.
-    table : Table
-    sample : EncodedRows
-    family : NetworkFamily
-    budget : Budget
-    rng : numpy.random.Generator
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement.
-    check : bool
-        Whether to learn again without one row in a hundred where edges stand in for each other.
-    near : PairwiseMRF, optional
-        The network of almost the same rows, from which the search begins.
-    rounds : int, optional
-        How often all pairs are tested; default until all tests agree.
-    lost : Lost
-        What missing cells take from the tests.
-    """
+    """What is learned from, and how."""
 
     spec: FitSpec
-    recipe: Recipe
+    recipe: Recipe  # the method, with its start
     table: AnyTable
     sample: EncodedRows
     family: NetworkFamily
     budget: Budget
     rng: np.random.Generator
-    drawn_from: DrawnFrom | None = None
+    drawn_from: DrawnFrom | None = None  # the sample that the rows were drawn from with replacement
+    # the network of almost the same rows, from which the search begins
     near: PairwiseMRF | None = None
-    rounds: int | None = None
-    lost: Lost = NOTHING_LOST
+    rounds: int | None = None  # how often all pairs are tested; default until all tests agree
+    lost: Lost = NOTHING_LOST  # what missing cells take from the tests
 
     @property
     def options(self) -> dict[str, Any]:
@@ -314,26 +278,14 @@ def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableFolder:
-    """Makes folds of a table.
-
-    Attributes
-    ----------
-    table : Table
-    sample : EncodedRows
-        The whole table, prepared.
-    prepared : function
-        A table, prepared for learning.
-    problem_of : function
-        The problem of a sample, as a function of lambda.
-    n_jobs : int, optional
-        Threads that score rows.
-    """
+    """Makes folds of a table."""
 
     table: Table
-    sample: EncodedRows
-    prepared: Callable[[Table], EncodedRows]
+    sample: EncodedRows  # the whole table, prepared
+    prepared: Callable[[Table], EncodedRows]  # A table, prepared for learning
+    # the problem of a sample, as a function of lambda
     problem_of: Callable[[EncodedRows], Callable[[float], Problem]]
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # threads that score rows
 
     @property
     def weights(self) -> Floats:
@@ -366,15 +318,9 @@ class TableFolder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartsFolder:
-    """Makes folds of rows that are in parts: of some of them, in memory.
+    """Makes folds of rows that are in parts: of some of them, in memory."""
 
-    Attributes
-    ----------
-    table, sample, prepared, problem_of
-        As of `TableFolder`.
-    """
-
-    table: PlacedTable
+    table: PlacedTable  # table, sample, prepared, problem_of: as of `TableFolder`
     sample: EncodedRows
     prepared: Callable[[Table], EncodedRows]
     problem_of: Callable[[EncodedRows], Callable[[float], Problem]]

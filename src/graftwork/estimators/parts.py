@@ -56,13 +56,6 @@ def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
 def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penalty:
     """Return the penalty of this name.
 
-    Parameters
-    ----------
-    lam, l2 : float
-        The strengths; of "l2" lam is the strength of the squared norm.
-    unary : bool or float
-        Whether unaries are penalised too, with the same strength or with one of their own.
-
     Examples
     --------
     >>> make_penalty("l1", 0.1, 0.0, True)

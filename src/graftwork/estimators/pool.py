@@ -63,22 +63,7 @@ def run_pool(
     stage: str,
     finished: Finished[T] | None = None,
 ) -> tuple[dict[int, T], bool]:
-    """Return what was learned by number, and whether it was interrupted.
-
-    Parameters
-    ----------
-    work : Work
-    numbers : sequence of int
-        What to learn, in this order.
-    jobs : int
-        How many at once. Results do not depend on it.
-    observer : Observer
-        Notified of every fit that is done.
-    stage : str
-        What they are called.
-    finished : Finished, optional
-        A folder that keeps what is learned; what is in it is not learned again.
-    """
+    """Return what was learned by number, and whether it was interrupted."""
     done = {} if finished is None else finished.read(numbers)
     observer.on_stage(stage, len(done), len(numbers))
     left, check = [k for k in numbers if k not in done], check_of(observer)

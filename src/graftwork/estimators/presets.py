@@ -133,11 +133,5 @@ def preset(
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the arguments of a preset as its paper has them; lam is None where it is not known.
-
-    Examples
-    --------
-    >>> settings_of("l1-markov-paper")["method"]
-    'gain'
-    """
+    """Return the arguments of a preset as its paper has them; lam is None where it is not known."""
     return copy.deepcopy(_SETTINGS[known("preset", name, PRESETS)])

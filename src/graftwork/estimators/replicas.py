@@ -38,39 +38,23 @@ LEAST_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replica:
-    """What is kept of the network of one resample.
-
-    Attributes
-    ----------
-    edges : array, shape (edges, 2)
-    strengths, correlations, weights : array, shape (edges,)
-        Correlations and weights are signed (see `PairwiseMRF`); NaN of edges that have none.
-    centrality : array, shape (measures, variables)
-    refits, weight_refits : array, shape (reference edges,), or None
-        Strengths and weights of the reference network's edges, fitted to the resample.
-    unconverged : bool
-        Whether its weights were not solved, or have no finite optimum.
-    """
+    """What is kept of the network of one resample."""
 
     edges: Ints
+    # strengths, correlations, weights: correlations and weights are signed (see `PairwiseMRF`)
     strengths: Floats
     correlations: Floats
     weights: Floats
     centrality: Floats
+    # refits, weight_refits: strengths and weights of the reference network's edges, fitted to the
+    # resample
     refits: Floats | None = None
     weight_refits: Floats | None = None
-    unconverged: bool = False
+    unconverged: bool = False  # whether its weights were not solved, or have no finite optimum
 
     @staticmethod
     def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
-        """Return what is kept of a model, its variables numbered as the names are.
-
-        Examples
-        --------
-        >>> pair = {("a", "b"): [[1.0, 0.0], [0.0, 1.0]]}
-        >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
-        array([[0, 1]])
-        """
+        """Return what is kept of a model, its variables numbered as the names are."""
         edges, strengths, correlations, weights = _edges_of(model, names)
         central = centralities(len(names), edges, strengths, correlations)
         return Replica(edges, strengths, correlations, weights, central)
@@ -97,19 +81,7 @@ def bootstrap_fit(
     observer: Observer,
     folder: str | PathLike[str] | None = None,
 ) -> tuple[Bootstrap | None, bool]:
-    """Learn again from resamples of a table; return what was found, and whether interrupted.
-
-    Parameters
-    ----------
-    spec : FitSpec
-        What ``fitted`` was learned with.
-    table : Table
-        The rows to draw from (see `read_rows_to_draw`).
-    shares : tuple of float
-        Shares of rows to drop in ``n`` subsets.
-    folder : path-like, optional
-        Keeps what is done, for a later call that goes on from there.
-    """
+    """Learn again from resamples of a table; return what was found, and whether interrupted."""
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
     if fitted.evidence is not None:  # the network of tested edges predicts best
@@ -208,32 +180,17 @@ def _drawn_from(spec: FitSpec, fitted: Fit, names: Sequence[Any]) -> DrawnFrom |
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """What resamples and subsets are learned with; ``learn`` learns one of them, by number.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    units : Units
-        What is drawn.
-    resamples, subsets : list of SeedSequence
-        Their seeds; subsets have the numbers after the resamples.
-    shares : tuple of float
-        Shares of rows to drop, for the subsets in turn.
-    drawn_from : DrawnFrom or None
-    reference : Replica
-        The network to compare with.
-    near : PairwiseMRF
-        The network from which searches begin.
-    """
+    """What resamples and subsets are learned with; ``learn`` learns one of them, by number."""
 
     spec: FitSpec
-    units: Units
+    units: Units  # what is drawn
+    # resamples, subsets: their seeds; subsets have the numbers after the resamples
     resamples: list[np.random.SeedSequence]
     subsets: list[np.random.SeedSequence]
-    shares: tuple[float, ...]
+    shares: tuple[float, ...]  # shares of rows to drop, for the subsets in turn
     drawn_from: DrawnFrom | None
-    reference: Replica
-    near: PairwiseMRF
+    reference: Replica  # the network to compare with
+    near: PairwiseMRF  # the network from which searches begin
 
     @property
     def count(self) -> int:

@@ -55,79 +55,41 @@ DEFAULT_VALUES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitSpec:
-    """What to learn and how.
+    """What to learn and how."""
 
-    Attributes
-    ----------
-    recipe : Recipe
-        The method. With ``automatic`` the quickest that ends at the same network may take its
-        place (see `recipe_for`).
-    loss, engine : str, Engine
-    penalty, l2, unary : str, float, bool or float
-        The penalty's name and options.
-    lam : float or None
-        None if it is to be chosen, for ``goal``.
-    fdr : float
-    criterion : Criterion or None
-        What chooses lambda; None for tests of edges.
-    knowledge : PriorKnowledge
-    start
-        Of the run, as users give it.
-    budget : Budget
-    table_memory : int
-        Bytes that tables of one variable may take (see `check_tables`).
-    tol : float
-    tie : int or None
-    states : mapping or None
-    bins : int, mapping or None
-    ordinal, degree, shape
-        Which columns are ordered, and what tables of theirs may be, as users give it.
-    missing : str
-    seed
-        What numpy's generators take, or scikit-learn's RandomState.
-    n_jobs : int or None
-    device : str
-        "cpu", "cuda" or "auto".
-    observer : Observer
-    """
-
-    recipe: Recipe
+    recipe: Recipe  # the method
     automatic: bool
     loss: Loss
     engine: Engine
-    penalty: str
+    penalty: str  # penalty, l2, unary: the penalty's name and options
     l2: float
     unary: bool | float
-    lam: float | None
+    lam: float | None  # none if it is to be chosen, for ``goal``
     goal: Goal
     fdr: float
-    criterion: Criterion | None
+    criterion: Criterion | None  # what chooses lambda
     knowledge: PriorKnowledge
-    start: Any
+    start: Any  # of the run, as users give it
     budget: Budget
-    table_memory: int
+    table_memory: int  # bytes that tables of one variable may take (see `check_tables`)
     tol: float
     tie: int | None
     states: Mapping[Any, Sequence[Any]] | None
     bins: Bins | None
+    # ordinal, degree, shape: which columns are ordered, and what tables of theirs may be, as users
+    # give it
     ordinal: Any
     degree: int
     shape: Shape
     missing: MissingPolicy
-    seed: Any
+    seed: Any  # what numpy's generators take, or scikit-learn's RandomState
     n_jobs: int | None
-    device: str
+    device: str  # "cpu", "cuda" or "auto"
     observer: Observer
 
     @staticmethod
     def of(parameters: Mapping[str, Any]) -> FitSpec:
-        """Return what parameters of MarkovNetwork stand for, or refuse what means nothing.
-
-        Examples
-        --------
-        >>> FitSpec.of({"lam": 0.1, "method": "grafting-light"}).recipe.name
-        'grafting-light'
-        """
+        """Return what parameters of MarkovNetwork stand for, or refuse what means nothing."""
         given = checked(parameters)
         run, own = _split(given["method_options"])
         run = checked(run, "method_options")
@@ -267,13 +229,7 @@ class FitSpec:
             )
 
     def _refuse_idle(self, given: Mapping[str, Any]) -> None:
-        """Refuse parameters that would change nothing beside the others.
-
-        Parameters
-        ----------
-        given : mapping
-            All parameters by name, options too.
-        """
+        """Refuse parameters that would change nothing beside the others."""
         for names, why in self._idle():
             for name in names:
                 if not _same(given[name], DEFAULT_VALUES[name]):
@@ -385,14 +341,6 @@ GOALS: dict[str, tuple[str, ...]] = {
 
 def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criterion | None:
     """Return what chooses lambda; None for the tests of edges. What means nothing is refused.
-
-    Parameters
-    ----------
-    goal : {"structure", "prediction"}
-    name : str or None
-        None is the goal's default.
-    options : mapping
-        Of the criterion.
 
     Examples
     --------

@@ -34,11 +34,6 @@ class Descent:
 
     When it did not, half as many edges are exchanged, down to one; then one edge after the other.
     So no network comes twice: an exchange that would lead back is noticed before it is solved.
-
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once at first; default a quarter of them.
     """
 
     count: int | None = None
@@ -97,11 +92,6 @@ class _Descent:
 class Greedy:
     """Delete the edges whose removal costs least; every exchange stands.
 
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once; default a quarter of them.
-
     References
     ----------
     Abdelatty, Sahoo and Roy, Algorithm 2 with the greedy heuristic.
@@ -135,13 +125,6 @@ class Rejection:
     them (the geometric mean; of all rows together it would never accept). No deletion can be better
     than the fitted network, so most draws are rejected, and counted, without evaluating the loss:
     the numbers are those of drawing one after the other. Every exchange stands.
-
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once; default a quarter of them.
-    proposals : int
-        Draws for one exchange before it gives up.
 
     References
     ----------
@@ -230,13 +213,6 @@ class Metropolis:
     exchanges one edge: cheap ones leave and pairs of large gain enter with probabilities from their
     estimates, e^(-N cost / 2T) and e^(N gain / 2T) (a locally informed proposal), and a share of
     both is drawn evenly. What the estimates get wrong, the acceptance makes up for.
-
-    Parameters
-    ----------
-    count : int, optional
-        Proposals in a round; default a quarter of the edges.
-    temperature : float
-        T: larger wanders farther.
 
     References
     ----------

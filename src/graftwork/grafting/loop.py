@@ -69,9 +69,6 @@ def graft(
     The default is the recipe's own start, or else no edges.
 
     An interrupt (Ctrl-C) ends the run with the last finished round.
-
-    Parameters
-    ----------
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
     log = RunLog(budget or Budget(), observer, problem.objective)

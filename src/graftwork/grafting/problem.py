@@ -26,19 +26,11 @@ from graftwork.solvers.solution import never
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is minimised: a loss plus a penalty, over what a family may activate.
+    """What is minimised: a loss plus a penalty, over what a family may activate."""
 
-    Attributes
-    ----------
-    objective : Loss
-        An ``Objective`` for networks.
-    penalty : Penalty
-    family : ModelFamily
-        What blocks are; by default edges between the variables of the objective's sample.
-    """
-
-    objective: Any
+    objective: Any  # an ``Objective`` for networks
     penalty: Penalty
+    # what blocks are; by default edges between the variables of the objective's sample
     family: ModelFamily = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

@@ -38,29 +38,6 @@ class Reservoir:
     variables wherever these can be scored together, which costs far less (see ``StarSearch``): not
     under a likelihood, nor with a limit on tests.
 
-    Parameters
-    ----------
-    size : int, optional
-        Most pairs in the reservoir; default the number of variables. 1 with ``tests=1`` is first
-        hit.
-    tests : int, optional
-        Pairs drawn each round (t_max). Default, where pairs are drawn one by one: until
-        ceil(sqrt(n)) of them violate, but at most n.
-    alpha : float, optional
-        0 activates every pair of the reservoir scoring above its mean, 1 only the best; default
-        .5.
-    structure : bool
-        Prefer pairs at hubs of the network found so far.
-    hubs_from : int
-        Number of active edges from which hubs are looked for.
-    fill : bool
-        The first time draw until the reservoir is full (at most 10 n draws).
-    hubs : {"once", "always"}, optional
-        How often a hub's pairs move one step forward, where pairs are drawn one by one: when it
-        becomes a hub, or as in Algorithm 2 in every round in which it is one; default "once".
-    hub_threshold : float, optional
-        A variable is a hub if its degree over n - 1 exceeds this; default is the mean of all.
-
     References
     ----------
     Chaabene and Huang, Best-choice edge grafting, section III and Algorithms 2 to 4.

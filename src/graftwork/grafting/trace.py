@@ -17,52 +17,30 @@ from graftwork.inference.layout import Potentials
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop.
+    """One round of the loop."""
 
-    Attributes
-    ----------
-    index : int
-        Number of the round, from 0 (the network as it started).
-    edges, blocks : int
-        Edges and active blocks (edges, or single features) after the round.
-    activated, pruned : int
-        How many blocks came and went in it.
-    objective, loss : float
-        At the end of the round; the penalty is the difference.
-    violation : float
-        Largest violation seen when the round's edges were chosen (NaN where none was scored: in
-        round 0, and where edges were exchanged).
-    stationarity : float
-        Residual over the active blocks at the end of the round.
-    accuracy : float
-        What the round was solved to.
-    trusted : bool
-        Whether the inference behind the round's last gradient converged (belief propagation may
-        not; it is damped first).
-    evaluations, blocks_scored, tables_counted : int
-        Totals so far: loss evaluations, scores of inactive pairs, pair tables computed.
-    seconds : float
-        Since the run began.
-    lam : float
-        The penalty's strength in this round.
-    """
-
-    index: int
-    edges: int
+    index: int  # number of the round, from 0 (the network as it started)
+    edges: int  # edges, blocks: edges and active blocks (edges, or single features) after the round
     blocks: int
-    activated: int
+    activated: int  # activated, pruned: how many blocks came and went in it
     pruned: int
-    objective: float
+    objective: float  # objective, loss: at the end of the round; the penalty is the difference
     loss: float
+    # largest violation seen when the round's edges were chosen (NaN where none was scored: in
+    # round 0, and where edges were exchanged)
     violation: float
-    stationarity: float
-    accuracy: float
+    stationarity: float  # residual over the active blocks at the end of the round
+    accuracy: float  # what the round was solved to
+    # whether the inference behind the round's last gradient converged (belief propagation may not;
+    # it is damped first)
     trusted: bool
+    # evaluations, blocks_scored, tables_counted: totals so far: loss evaluations, scores of
+    # inactive pairs, pair tables computed
     evaluations: int
     blocks_scored: int
     tables_counted: int
-    seconds: float
-    lam: float
+    seconds: float  # since the run began
+    lam: float  # the penalty's strength in this round
 
     def watched(self) -> str:
         """Return what there is to watch: the worst violation, or how many edges came and went."""

@@ -33,78 +33,43 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permutations:
-    """What permutations of the group labels say.
-
-    Attributes
-    ----------
-    n_done, n_asked : int
-    p_values : (pairs,) float64
-        The share of permutations in which the pair differs as much (the observed one included).
-    familywise : (pairs,) float64
-        The share in which some edge of the network of all rows differs as much; NaN for pairs that
-        are none of those.
-    invariance : float
-        p-value of the largest difference of all those edges, and of the pairs that groups' own
-        networks have beside them (see `_invariance`).
-    strength : float
-        p-value of the difference of global strengths.
-    """
+    """What permutations of the group labels say."""
 
     n_done: int
     n_asked: int
+    # (pairs,): the share of permutations in which the pair differs as much (the observed one
+    # included)
     p_values: Floats
+    # (pairs,): the share in which some edge of the network of all rows differs as much
     familywise: Floats
+    # p-value of the largest difference of all those edges, and of the pairs that groups' own
+    # networks have beside them (see `_invariance`)
     invariance: float
-    strength: float
+    strength: float  # p-value of the difference of global strengths
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permutation:
-    """What is kept of one permutation.
+    """What is kept of one permutation."""
 
-    Attributes
-    ----------
-    rises, sizes : (pairs,) float64
-        The statistics of the pairs and their numbers of parameters; 0 and 1 for a pair that cannot
-        be compared in this permutation.
-    spread : float
-        That of the global strengths.
-    """
-
+    # rises, sizes: (pairs,): the statistics of the pairs and their numbers of parameters; 0 and 1
+    # for a pair that cannot be compared in this permutation
     rises: Floats
     sizes: Floats
-    spread: float
+    spread: float  # that of the global strengths
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permuting:
-    """What permutations are fitted with; ``learn`` does one of them, by number.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    units : Units
-        The rows of all groups.
-    sizes : tuple of int
-        How many of them each group has.
-    pairs : (k, 2) int64
-        The pairs that are tested.
-    edges : (l, 2) int64
-        All edges that are fitted.
-    near : PairwiseMRF
-        Those fitted to all rows.
-    curved : frozenset of pairs
-        Of pairs of ordered variables, only these have whole tables.
-    seeds : list of SeedSequence
-    """
+    """What permutations are fitted with; ``learn`` does one of them, by number."""
 
     spec: FitSpec
-    units: Units
-    sizes: tuple[int, ...]
-    pairs: Ints
-    edges: Ints
-    near: PairwiseMRF
-    curved: Curved
+    units: Units  # the rows of all groups
+    sizes: tuple[int, ...]  # how many of them each group has
+    pairs: Ints  # (k, 2): the pairs that are tested
+    edges: Ints  # (l, 2): all edges that are fitted
+    near: PairwiseMRF  # those fitted to all rows
+    curved: Curved  # of pairs of ordered variables, only these have whole tables
     seeds: list[np.random.SeedSequence]
 
     def learn(self, number: int, observer: Observer) -> Permutation:
@@ -149,21 +114,7 @@ def permute(
 ) -> tuple[Permutations, bool]:
     """Return what permutations say of tests, and whether it was interrupted.
 
-    Parameters
-    ----------
-    tests : Findings
-        The observed ones. Statistics of permutations are scaled like these, so that pairs with
-        different numbers of parameters can be compared.
-    sizes : (pairs,) float64
-        Numbers of parameters of the pairs.
-    known : (pairs,) bool
-        Which are edges of the network of all rows.
-    n_pairs : int
-        How many pairs there are to choose the others from.
-    strength : float
-        The observed difference of the sums of norms.
-    folder : path-like, optional
-        Keeps what is done, for a later call that goes on from there.
+    Shapes: sizes (pairs,) float64; known (pairs,) bool.
     """
     asked = len(permuting.seeds)
     watched = replace(permuting, spec=replace(permuting.spec, observer=Silence()))
@@ -206,10 +157,7 @@ def _invariance(familywise: Floats, log_p: Floats, known: NDArray[np.bool_], n_p
     for being different, which permutations of the labels do not repeat: it counts by theory, as one
     of all pairs there were to choose from. Each kind has half of the level.
 
-    Parameters
-    ----------
-    familywise : (pairs,) float64
-        p-values of the largest difference; NaN for pairs that are not known.
+    Shapes: familywise (pairs,) float64.
 
     Examples
     --------
@@ -251,15 +199,7 @@ def make_permuting(
     count: int,
     seed: Any,
 ) -> Permuting:
-    """Return what a number of permutations are fitted with.
-
-    Parameters
-    ----------
-    rows : Table
-        All rows, in the order of their groups.
-    sizes : tuple of int
-        How many rows each group has. Rows of whole weights count as repeated ones.
-    """
+    """Return what a number of permutations are fitted with."""
     units = Units.of(rows)
     if units.weights is None:
         weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights

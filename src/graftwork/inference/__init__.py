@@ -16,13 +16,7 @@ from graftwork.registry import ENGINES
 
 
 def make_engine(name: str, rule: Rule = "path") -> Engine:
-    """Return the engine of this name, with a rule for inactive pairs where it needs one.
-
-    Examples
-    --------
-    >>> make_engine("bp", "product").rule, make_engine("exact", "product")
-    ('product', JunctionTree(limit_cells=67108864))
-    """
+    """Return the engine of this name, with a rule for inactive pairs where it needs one."""
     factory: Callable[..., Engine] = ENGINES[name]
     takes_rule = "rule" in inspect.signature(factory).parameters
     return factory(rule=rule) if takes_rule else factory()

@@ -11,11 +11,5 @@ from graftwork.grafting import ChowLiu, GivenEdges, Recipe
 
 
 def chow_liu() -> Recipe:
-    """Return the method that fits the weights of the Chow-Liu tree, and adds nothing.
-
-    Examples
-    --------
-    >>> chow_liu().sized
-    True
-    """
+    """Return the method that fits the weights of the Chow-Liu tree, and adds nothing."""
     return Recipe("chow-liu", GivenEdges(), start=ChowLiu(), sized=True)

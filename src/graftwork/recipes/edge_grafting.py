@@ -6,11 +6,5 @@ from graftwork.grafting import Exhaustive, Recipe
 
 
 def edge_grafting(count: int = 1) -> Recipe:
-    """Return edge grafting that activates the ``count`` most violating pairs per round.
-
-    Examples
-    --------
-    >>> edge_grafting().name
-    'edge-grafting'
-    """
+    """Return edge grafting that activates the ``count`` most violating pairs per round."""
     return Recipe("edge-grafting", Exhaustive(count))

@@ -10,13 +10,6 @@ def first_hit(
 ) -> Recipe:
     """Return first hit: a reservoir of one pair, one test a round.
 
-    Parameters
-    ----------
-    structure : bool
-        Prefer pairs at hubs of the network found so far, from 15 edges on.
-    hubs, hub_threshold : optional
-        With ``structure``: as of best-choice.
-
     Examples
     --------
     >>> first_hit().name

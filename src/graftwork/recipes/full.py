@@ -7,11 +7,5 @@ from graftwork.solvers import OrthantWise, ToConvergence
 
 
 def full() -> Recipe:
-    """Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty).
-
-    Examples
-    --------
-    >>> full().name
-    'full'
-    """
+    """Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty)."""
     return Recipe("full", Everything(), OrthantWise(), ToConvergence(), AtTheEnd())

@@ -12,12 +12,6 @@ from graftwork.solvers import GaussSeidel, ToConvergence
 
 
 def gauss_seidel(count: int = 1, features: bool = True) -> Recipe:
-    """Return Gauss-Seidel that activates and optimises ``count`` features at a time.
-
-    Examples
-    --------
-    >>> gauss_seidel(count=5).solver.count
-    5
-    """
+    """Return Gauss-Seidel that activates and optimises ``count`` features at a time."""
     solver = GaussSeidel(count)
     return Recipe("gauss-seidel", Exhaustive(count), solver, ToConvergence(), features=features)

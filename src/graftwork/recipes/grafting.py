@@ -12,19 +12,5 @@ from graftwork.solvers import OrthantWise, ToConvergence
 
 
 def grafting(count: int = 1, features: bool = True) -> Recipe:
-    """Return grafting that activates the ``count`` features of largest gradient a round.
-
-    Parameters
-    ----------
-    count : int
-        Features activated per round.
-    features : bool
-        Activate single table cells (where the penalty allows it); False activates the whole table
-        of the worst cell, as the priority grafting paper does.
-
-    Examples
-    --------
-    >>> grafting(count=10).name
-    'grafting'
-    """
+    """Return grafting that activates the ``count`` features of largest gradient a round."""
     return Recipe("grafting", Exhaustive(count), OrthantWise(), ToConvergence(), features=features)

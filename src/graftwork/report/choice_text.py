@@ -45,13 +45,7 @@ _STOPS: dict[Stop, str] = {
 
 
 def stop_text(stop: Stop, noun: str = "edge") -> str:
-    """Return why a run ended, as a clause.
-
-    Examples
-    --------
-    >>> stop_text("edges", "feature")
-    'the feature budget was reached'
-    """
+    """Return why a run ended, as a clause."""
     return _STOPS[stop].format(noun=noun)
 
 
@@ -238,19 +232,7 @@ def evidence_sections(
     notes: Sequence[str] = (),
     max_edges: int | None = None,
 ) -> list[tuple[str, str]]:
-    """Return titles and texts about the tests of a network's edges; nothing if there are none.
-
-    Parameters
-    ----------
-    names : sequence
-        The variables.
-    rows : float
-        How many rows of equal weight there are.
-    notes : sequence of str
-        What there is to say about weights and their intervals (see `interval_notes`).
-    max_edges : int, optional
-        The limit on edges, if it was reached.
-    """
+    """Return titles and texts about the tests of a network's edges; nothing if there are none."""
     if not evidence.n_tests:
         return []
     meaning = " ".join([meaning_text(np.exp(evidence.edge_log_q), evidence.level), *notes])
@@ -297,15 +279,6 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
 
 def interval_notes(rows: float, excess: float, bent: int) -> list[str]:
     """Return where weights are too large, and where their intervals do not cover them.
-
-    Parameters
-    ----------
-    rows : float
-        Total weight of the rows.
-    excess : float
-        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
-    bent : int
-        Numbers in the largest table of an edge between ordered variables that is not linear.
 
     Examples
     --------

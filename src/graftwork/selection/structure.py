@@ -125,28 +125,6 @@ def learn_structure(
     """Return the network of the edges that tests keep at a false discovery rate.
 
     An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
-
-    Parameters
-    ----------
-    problem_at : function
-        The problem with a given lambda.
-    pseudo : Objective
-        The pseudo-likelihood of the same sample (the problem's own loss, if it is that): what the
-        tests are about.
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement: tests are then read as those of
-        fresh rows, and the edges of that sample's network are fitted too.
-    start : Potentials, optional
-        The network of almost the same rows: the short list is solved from there, without a path,
-        and so are refits, as far as they have its edges. They are the same wherever their solvers
-        begin.
-    rounds : int, optional
-        How often to test all pairs; default until tests of edges and of absent pairs agree. Cut
-        short so, the result has no evidence.
-    some_rows : function, optional
-        About a share of the rows, for the path where there are many.
-    lost : Lost
-        What missing cells take from the tests.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -705,13 +683,7 @@ def _ordered_absent(problem: Problem, edges: Ints) -> list[Ints]:
 
 
 def apart(pairs: Ints) -> Ints:
-    """Return those of some pairs that share no variable with one before them.
-
-    Examples
-    --------
-    >>> apart(np.array([[0, 1], [1, 2], [2, 3], [3, 4]])).tolist()
-    [[0, 1], [2, 3]]
-    """
+    """Return those of some pairs that share no variable with one before them."""
     used: set[int] = set()
     chosen = []
     for k, pair in enumerate(pairs.tolist()):

@@ -36,13 +36,6 @@ class GaussSeidel:
 
     Unaries are no features here: they move along every time. With a penalty that ties a table's
     entries together, whole tables are optimised, ``count`` at a time.
-
-    Parameters
-    ----------
-    count : int
-        Features optimised at a time.
-    inner : Solver
-        What optimises them.
     """
 
     count: int = 1

@@ -41,29 +41,15 @@ STRIP, LEAST_STRIP = 2**22, 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lost:
-    """What missing cells take from the tests of pairs.
+    """What missing cells take from the tests of pairs."""
 
-    Attributes
-    ----------
-    factors : mapping
-        What statistics of pairs, as if the drawn cells were observed, are to be multiplied by.
-    count : int
-        Over how many draws the estimates to be tested are averaged.
-    """
-
+    # what statistics of pairs, as if the drawn cells were observed, are to be multiplied by
     factors: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    count: int = 1
+    count: int = 1  # over how many draws the estimates to be tested are averaged
 
     @staticmethod
     def of(draws: Sequence[FittedRows], count: int) -> Lost:
-        """Return what is missing of the edges of the network that cells were drawn from.
-
-        Parameters
-        ----------
-        draws : sequence of FittedRows
-            The rows, or some of them, with several draws of their missing cells.
-        count : int
-        """
+        """Return what is missing of the edges of the network that cells were drawn from."""
         rows = draws[0]
         tests = EdgeTests.of(rows)
         if not len(tests.edges):

@@ -34,16 +34,10 @@ class RowBlock:
 
     The lines of variable i start at ``FittedRows.places[i]``. Where it is missing, its residuals
     are zero and its indicators what it counts as for its neighbours.
-
-    Attributes
-    ----------
-    spreads : (rows,) float64
-        What each row's squared scores count in variances.
-    indicators, residuals : (k, rows) float64
-        K' x and K' (x - p) of each variable, one after the other.
     """
 
-    spreads: Floats
+    spreads: Floats  # (rows,): what each row's squared scores count in variances
+    # indicators, residuals: (k, rows): K' x and K' (x - p) of each variable, one after the other
     indicators: Floats
     residuals: Floats
 
@@ -54,26 +48,15 @@ def unchecked() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRows:
-    """The rows of a sample under a network.
+    """The rows of a sample under a network."""
 
-    Attributes
-    ----------
-    conditionals : Conditionals
-        Of the network's variables.
-    contrasts : Contrasts
-    tilted : dict
-        Statistics that depend on the sample and on the edges near a pair alone, as far as they are
-        known (see ``testing.tilted``).
-    whole : FittedRows or None
-        The rows that these show the linear parts of; None if these are whole.
-    check : function
-        Called now and then where tests take long; it may raise KeyboardInterrupt.
-    """
-
-    conditionals: Conditionals
+    conditionals: Conditionals  # of the network's variables
     contrasts: Contrasts
+    # statistics that depend on the sample and on the edges near a pair alone, as far as they are
+    # known (see ``testing.tilted``)
     tilted: dict[object, Any] = field(default_factory=dict)
-    whole: FittedRows | None = None
+    whole: FittedRows | None = None  # the rows that these show the linear parts of
+    # called now and then where tests take long; it may raise KeyboardInterrupt
     check: Callable[[], None] = unchecked
 
     @staticmethod
@@ -168,10 +151,7 @@ class FittedRows:
     def some(self, most: int, variables: Ints | None = None) -> FittedRows:
         """Return ``most`` different rows, or all where there are not more; they are here.
 
-        Parameters
-        ----------
-        variables : (k,) int64, optional
-            Those that will be looked at; default all.
+        Shapes: variables (k,) int64.
         """
         here = self.conditionals
         cache = here.neighbourhoods.cache.some(most)
@@ -190,10 +170,7 @@ class FittedRows:
     def blocks(self, variables: Ints | None = None) -> Iterator[RowBlock]:
         """Yield all rows, block by block.
 
-        Parameters
-        ----------
-        variables : (k,) int64, optional
-            Whose lines are needed; default all. Those of others have no meaning.
+        Shapes: variables (k,) int64.
         """
         some = np.arange(len(self.sample.cards)) if variables is None else variables
         width = max(1, int(self.sample.cards.sum()))

@@ -61,13 +61,7 @@ Pair = tuple[int, int]
 
 
 def scarce(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Ints:
-    """Return the places of pairs about which so few rows tell that `tilted` is to test them.
-
-    Parameters
-    ----------
-    rests : bool
-        The tests are about what tables have beside their linear part.
-    """
+    """Return the places of pairs about which so few rows tell that `tilted` is to test them."""
     few = np.flatnonzero(telling_rows(rows, pairs, rests=rests) < ENOUGH)
     works = [_work(rows, pairs[k], rests) for k in few.tolist()]
     found: Ints = few[np.array(works) <= MOST_WORK]
@@ -109,11 +103,6 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     The product of two residuals, summed over the rows, has a variance v and a sum f of fourth
     moments; v^2 / f rows would vary as much, and be as far from a normal law, if each counted the
     same. Of a table that is the harmonic mean over its cells.
-
-    Parameters
-    ----------
-    rests : bool
-        The tests are about what tables have beside their linear part.
     """
     if not len(pairs):
         return np.zeros(0)
@@ -176,16 +165,10 @@ class _Moments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """Different rows of some variables' codes, with the weight of each; adds up over parts.
+    """Different rows of some variables' codes, with the weight of each; adds up over parts."""
 
-    Attributes
-    ----------
-    codes : (k, m) int64
-    weights : (m,) float64
-    """
-
-    codes: Ints
-    weights: Floats
+    codes: Ints  # (k, m)
+    weights: Floats  # (m,)
 
     @staticmethod
     def of(codes: Ints, weights: Floats) -> Crossed:
@@ -231,11 +214,6 @@ def tilted(rows: FittedRows, pair: Pair, *, rests: bool = False) -> tuple[float,
 
     It depends on the other edges of both variables alone: what was found is kept with the rows, and
     holds for all networks of the sample that have these.
-
-    Parameters
-    ----------
-    rests : bool
-        The test is about what the table has beside its linear part.
     """
     edges = rows.potentials.layout.edges
     near = [_neighbours(edges, *both) for both in (pair, pair[::-1])]
@@ -342,20 +320,13 @@ class _States:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Design:
-    """What a conditional is fitted by: columns of 1 and of neighbours' differences.
+    """What a conditional is fitted by: columns of 1 and of neighbours' differences."""
 
-    Attributes
-    ----------
-    columns : (configurations, q) float64
-    free : (q, k) bool
-        Which of a variable's differences each column acts on: of a linear table the scores alone.
-    precisions : (q, k) float64
-        Of the prior of refits.
-    """
-
-    columns: Floats
+    columns: Floats  # (configurations, q)
+    # (q, k): which of a variable's differences each column acts on: of a linear table the scores
+    # alone
     free: NDArray[np.bool_]
-    precisions: Floats
+    precisions: Floats  # (q, k): of the prior of refits
 
     @staticmethod
     def of(
@@ -404,30 +375,15 @@ def _basis(rows: FittedRows, u: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """A variable's conditional without the other variable of its pair.
+    """A variable's conditional without the other variable of its pair."""
 
-    Attributes
-    ----------
-    p : (configurations, groups) float64
-    apart : (configurations, groups, k) float64
-        Differences of each group, less their mean under p.
-    mean : (configurations, k) float64
-    spread : (configurations, k, k) float64
-        Covariances of differences under p.
-    columns : (configurations, q) float64
-    free : (f,) int64
-        Which of the products of columns and differences are parameters.
-    inverse : (f, f) float64
-        Of their Hessian.
-    """
-
-    p: Floats
-    apart: Floats
-    mean: Floats
-    spread: Floats
-    columns: Floats
-    free: Ints
-    inverse: Floats
+    p: Floats  # (configurations, groups)
+    apart: Floats  # (configurations, groups, k): differences of each group, less their mean under p
+    mean: Floats  # (configurations, k)
+    spread: Floats  # (configurations, k, k): covariances of differences under p
+    columns: Floats  # (configurations, q)
+    free: Ints  # (f,): which of the products of columns and differences are parameters
+    inverse: Floats  # (f, f): of their Hessian
 
     @staticmethod
     def of(counts: Floats, states: _States, design: _Design) -> _Side:
@@ -528,20 +484,12 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """A pair's rows under both conditionals.
-
-    Attributes
-    ----------
-    first, second : _Side
-    counts : (configurations, g, h) float64
-        How often groups of both occur together.
-    tested : (df,) int64
-    """
+    """A pair's rows under both conditionals."""
 
     first: _Side
     second: _Side
-    counts: Floats
-    tested: Ints
+    counts: Floats  # (configurations, g, h): how often groups of both occur together
+    tested: Ints  # (df,)
 
     def statistic(self) -> float:
         """Return twice the largest value of t' u - K(t), less what its mean exceeds df by."""

@@ -79,13 +79,6 @@ class DaskEngine:
     all of them. A worker that is lost is replaced by the cluster, and what it held is made again
     from where it came: what the engine sends is part of the tasks, so nothing depends on this
     process's memory.
-
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        None finds the current one.
-    check : function, optional
-        Called now and then while results are waited for; what it raises ends that.
     """
 
     n_threads = 1

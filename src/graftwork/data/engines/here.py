@@ -17,24 +17,7 @@ from graftwork.kernels.threads import count_threads
 
 
 class Here:
-    """The engine of rows that are read from the disk whenever they are looked at.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Threads; None is every core.
-    folder : path, optional
-        Where results are kept that took long to make; a temporary folder otherwise.
-    tell : function, optional
-        Called with the number of a part, from 1 on, and of all parts, before it is looked at.
-
-    Examples
-    --------
-    >>> engine = Here(1)
-    >>> numbers = engine.place([partial(int, "2"), partial(int, "3")])
-    >>> engine.total(engine.map(numbers, pow, 2), abs)
-    13
-    """
+    """The engine of rows that are read from the disk whenever they are looked at."""
 
     def __init__(
         self,

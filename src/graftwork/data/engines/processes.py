@@ -38,26 +38,17 @@ class _Place:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process, and how to make again what it holds.
+    """A process, and how to make again what it holds."""
 
-    Attributes
-    ----------
-    process, pipe
-        None where it must be started (again).
-    owing, recalled : bool
-        Whether an answer is still to come, that of a job that was recalled.
-    log : dict
-        By the number of each object how it was made: a kind, the number of what it was made of,
-        and so on.
-    live : dict
-        The places of objects that have one.
-    """
-
-    process: Any = None
+    process: Any = None  # process, pipe: none where it must be started (again)
     pipe: Connection | None = None
+    # owing, recalled: whether an answer is still to come, that of a job that was recalled
     owing: bool = False
     recalled: bool = False
+    # by the number of each object how it was made: a kind, the number of what it was made of, and
+    # so on
     log: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    # the places of objects that have one
     live: weakref.WeakValueDictionary[int, _Place] = field(
         default_factory=weakref.WeakValueDictionary
     )
@@ -117,21 +108,6 @@ class Processes:
 
     Parts stay in the processes' memory. A process that ends is replaced, and what it held is made
     again.
-
-    Parameters
-    ----------
-    n_workers : int, optional
-        Processes; None is one for each core.
-    check : function, optional
-        Called now and then while answers are waited for; what it raises ends that.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> with Processes(2) as engine:
-    ...     numbers = engine.place([partial(int, "2"), partial(int, "3")])
-    ...     engine.total(engine.map(numbers, pow, 2), abs)
-    13
     """
 
     n_threads = 1

@@ -52,13 +52,7 @@ def _read(path: Path) -> ChainModel:
 
 
 def parse(data: bytes) -> ChainModel:
-    """Return the chain in the bytes of a CRFsuite model.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are not those of such a model; the text says where.
-    """
+    """Return the chain in the bytes of a CRFsuite model."""
     if len(data) < _HEADER.size:
         raise ValueError(f"it has {len(data)} bytes, less than a header")
     magic, size, kind, version, _, n_labels, n_attributes, *places = _HEADER.unpack_from(data)

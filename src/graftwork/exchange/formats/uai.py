@@ -119,12 +119,6 @@ def without_constants(model: PairwiseMRF) -> PairwiseMRF:
     """Return a network without its variables of one state, its partition function kept.
 
     A network that has no others stays as it is.
-
-    Examples
-    --------
-    >>> pair = {("a", "b"): [[1.0, 2.0]]}
-    >>> without_constants(PairwiseMRF({"a": [0], "b": [0, 1]}, {"a": [3.0]}, pair)).unary("b")
-    array([4., 5.])
     """
     states = {name: listed for name, listed in model.states.items() if len(listed) > 1}
     if len(states) in (0, model.n_variables):

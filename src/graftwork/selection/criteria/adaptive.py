@@ -37,13 +37,6 @@ class Adaptive(EbicRefit):
         """Return the factors of the second path: the mean strength over each edge's own.
 
         If it is cut short (Ctrl-C, a budget), return what there is by then.
-
-        Parameters
-        ----------
-        problem_at : function
-            The problem with a given lambda.
-        options : dict
-            Of the loop.
         """
         used = {name: options[name] for name in ("budget", "rng", "observer")}
         path = LambdaPath(problem_at, **used)
