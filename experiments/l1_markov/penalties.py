@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from experiments.engine.observers import Snapshots
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
-from graftwork.datasets import make_bernoulli
-from graftwork.datasets.files import Parts
+from graftwork.datasets import Parts, make_bernoulli
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.presets import preset

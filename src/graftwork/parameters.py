@@ -16,7 +16,11 @@ from numbers import Integral
 from typing import Any, Literal, Protocol, get_args
 
 from graftwork.errors import ParameterError
-from graftwork.settings import FINEST, LARGEST
+
+#: No number may be larger: squares and products of two are numbers, too.
+LARGEST = 1e100
+#: Nothing is solved closer than this: sums over rows are no more accurate.
+FINEST = 1e-15
 
 Loss = Literal["pseudolikelihood", "likelihood"]
 Goal = Literal["structure", "prediction"]
@@ -89,13 +93,7 @@ class Number:
         if value is None and self.optional:
             return None
         low, above = (self.low, False) if self.above is None else (self.above, True)
-        found = number(
-            name, value, -math.inf if low is None else low, above=above, whole=self.whole
-        )
-        if self.below is not None and found >= self.below:
-            raise ParameterError(
-                f"{name} must be a number above {low:g} and below {self.below:g}, got {value!r}."
-            )
+        found = number(name, value, low, above=above, whole=self.whole, below=self.below)
         return int(found) if self.whole else found
 
 
@@ -595,17 +593,24 @@ def known(parameter: str, value: Any, choices: Collection[str]) -> str:
 
 
 def number(
-    parameter: str, value: Any, low: float, *, above: bool = False, whole: bool = False
+    parameter: str,
+    value: Any,
+    low: float,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    most: float = math.inf,
+    below: float | None = None,
 ) -> float:
     """Return the value if it is a finite number from ``low`` on (or above it), or refuse.
 
     Examples
     --------
-    >>> number("l2", 0.5, 0.0)
-    0.5
+    >>> number("l2", 0.5, 0.0), number("alpha", 1, 0.0, most=1.0)
+    (0.5, 1.0)
     """
     kind = "a whole number" if whole else "a number"
-    bound = f"greater than {low:g}" if above else f"at least {low:g}"
+    bound = f"above {low:g} and below {below:g}" if below is not None else _bound(low, most, above)
     refusal = f"{parameter} must be {kind} {bound}, got {value!r}."
     if isinstance(value, str) or value is None or type(value).__name__ in ("bool", "bool_"):
         raise ParameterError(refusal)
@@ -618,9 +623,31 @@ def number(
     if LARGEST < result < math.inf or (result == math.inf and isinstance(value, Integral)):
         raise ParameterError(f"{parameter} must be {kind} of at most {LARGEST:g}.")
     outside = result <= low if above else result < low
+    outside = outside or result > most or (below is not None and result >= below)
     if not math.isfinite(result) or outside or (whole and result != int(result)):
         raise ParameterError(refusal)
     return result
+
+
+def _bound(low: float, most: float, above: bool) -> str:
+    if most < math.inf:
+        return f"from {low:g} to {most:g}"
+    return f"greater than {low:g}" if above else f"at least {low:g}"
+
+
+def whole_number(parameter: str, value: Any, low: int, most: float = math.inf) -> int:
+    """Return the value if it is an integer from ``low`` on, or refuse; 3.0 is none.
+
+    Examples
+    --------
+    >>> whole_number("count", 10, 1)
+    10
+    """
+    fits = isinstance(value, Integral) and type(value).__name__ not in ("bool", "bool_")
+    if not fits or not low <= int(value) <= most:
+        bound = f"of at least {low}" if most == math.inf else f"from {low} to {most:g}"
+        raise ParameterError(f"{parameter} must be a whole number {bound}, got {value!r}.")
+    return int(value)
 
 
 def check_jobs(value: Any) -> None:

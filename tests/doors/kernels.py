@@ -1,7 +1,6 @@
 """What tests know of the files of kernels."""
 
 from graftwork.kernels import counts, curvature, gibbs, gibbs_lanes, neighbourhoods, vectors
-from graftwork.kernels.bags import repeats
 from graftwork.kernels.bitwords import WORD_BLOCK, common_bits, count_bits, equal_bits
 from graftwork.kernels.chains import logs, sums
 from graftwork.kernels.chains.logs import NEVER, fill_states, pass_in_logs

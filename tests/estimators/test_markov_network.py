@@ -12,9 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import graftwork as gw
 from graftwork.errors import ParameterError
 from graftwork.inference import JunctionTree
-from graftwork.parameters import gather
+from graftwork.parameters import LARGEST, gather
 from graftwork.recipes import RECIPES
-from graftwork.settings import LARGEST
 
 from doors.estimators import MOST_LISTED, MOST_VARIABLES
 from doors.recipes import best_choice, grafting
@@ -523,8 +522,8 @@ def test_options_reach_the_method():
         ),
         ("priority", {"centre": 3}, "did you mean 'central'"),
         ("full", {"count": 3}, "'count' is not known"),
-        ("grafting", {"count": 0}, "count must be at least 1"),
-        ("grafting-light", {"steps": 0}, "steps must be at least 1"),
+        ("grafting", {"count": 0}, "count must be a whole number of at least 1"),
+        ("grafting-light", {"steps": 0}, "steps must be a whole number of at least 1"),
         ("grafting", {"count": "3"}, "grafting"),
         ("grafting", {"count": 2.5}, "count"),
         ("grafting-light", {"steps": 1.5}, "steps"),

@@ -22,7 +22,7 @@ from graftwork.cli import (
     tag,
 )
 from graftwork.cli.failures import INTERRUPTED, TERMINATED, Closed, plain_warnings, report_failure
-from graftwork.cli.interrupts import Aborted, Interrupts
+from graftwork.cli.interrupts import Interrupts
 from graftwork.version import __version__
 
 _INTRO = (
@@ -122,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with plain_warnings():
         try:
             code = app(args=argv, prog_name="graftwork", standalone_mode=False)
-        except (Exception, KeyboardInterrupt, Aborted) as error:
+        except (Exception, KeyboardInterrupt) as error:
             code = report_failure(error)
     if code == INTERRUPTED and Interrupts.terminated:
         return TERMINATED

@@ -18,7 +18,6 @@ from typing import Any
 
 import typer
 
-from graftwork.cli.interrupts import Aborted
 from graftwork.errors import (
     ApproximationWarning,
     CacheWarning,
@@ -157,9 +156,6 @@ def report_failure(error: BaseException) -> int:
     """Say in one sentence what went wrong, and return the exit code."""
     if os.environ.get("GRAFTWORK_DEBUG"):
         traceback.print_exception(error)
-    if isinstance(error, Aborted):
-        say("aborted; not everything was saved.")
-        return INTERRUPTED
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         say("interrupted.")
         return INTERRUPTED

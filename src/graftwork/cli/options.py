@@ -23,17 +23,15 @@ from graftwork.parameters import (
     Number,
     Parameter,
 )
-from graftwork.registry import Registry
+from graftwork.registry import CRITERIA, ENGINES, PENALTIES, RECIPES
 
-# Read from the files' text: help must not have to load them.
-_METHODS = Registry[Any]("graftwork.recipes")
-METHODS, CHAIN_METHODS = tuple(_METHODS), _METHODS.having("chains")
+METHODS, CHAIN_METHODS = tuple(RECIPES), RECIPES.having("chains")
 #: Names of parts that help texts list.
 NAMES = {
     "methods": ", ".join(("auto", *METHODS)),
-    "engines": ", ".join(Registry[Any]("graftwork.inference")),
-    "penalties": ", ".join(Registry[Any]("graftwork.penalties")),
-    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.selection.criteria"))),
+    "engines": ", ".join(ENGINES),
+    "penalties": ", ".join(PENALTIES),
+    "criteria": ", ".join(("tests", *CRITERIA)),
 }
 
 Options = dict[str, tuple[Any, Any]]
@@ -46,8 +44,8 @@ if TYPE_CHECKING:
     Inference = str
     Penalty = str
 else:
-    Inference = StrEnum("Inference", {name: name for name in Registry("graftwork.inference")})
-    Penalty = StrEnum("Penalty", {name: name for name in Registry("graftwork.penalties")})
+    Inference = StrEnum("Inference", {name: name for name in ENGINES})
+    Penalty = StrEnum("Penalty", {name: name for name in PENALTIES})
 
 
 class ScoredMissing(StrEnum):

@@ -18,6 +18,7 @@ from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
+from graftwork.grafting.trace import check_of
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
@@ -255,7 +256,7 @@ def lost_in(
         cells = np.where(codes < cards, codes, states + (spec.missing != "impute") * cards)
         own = drawn.with_rows(cells.astype(codes.dtype), weights)
         point = PseudoLikelihood(own, spec.n_jobs).at(potentials)
-        draws.append(FittedRows.of(point, contrasts))
+        draws.append(FittedRows.of(point, contrasts, check=check_of(spec.observer)))
     return Lost.of(draws, copies)
 
 

@@ -19,8 +19,7 @@ from graftwork.grafting import ChowLiu, GivenEdges, NetworkFamily, PairFactors, 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import find, number
-from graftwork.parameters import known
-from graftwork.settings import LARGEST
+from graftwork.parameters import LARGEST, known
 
 Names = tuple[Any, ...]
 

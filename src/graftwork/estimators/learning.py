@@ -25,7 +25,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.inference import LoopyBP, TreeReweighted
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import log_conditionals_of
 from graftwork.objectives import PseudoLikelihood
@@ -45,13 +45,6 @@ from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 from graftwork.testing.lost import NOTHING_LOST, Lost
 
-# The share of rows that are dropped to see how far the edges depend on single ones. That is tried
-# where more than a few of the edges, by their number, came or went in the end, and where learning
-# again is a matter of seconds: up to this many pairs, and pairs times rows.
-DROPPED = 0.01
-FEW = 0.02
-MOST_PAIRS = 30_000
-MOST_PRODUCTS = 10**9
 # Penalties up to this may let weights grow without end.
 FAINT = 1e-4
 # Bytes for each cell of rows in parts some of which are looked at first.
@@ -134,7 +127,6 @@ class Learning:
     budget: Budget
     rng: np.random.Generator
     drawn_from: DrawnFrom | None = None
-    check: bool = False
     near: PairwiseMRF | None = None
     rounds: int | None = None
     lost: Lost = NOTHING_LOST
@@ -230,11 +222,7 @@ class Learning:
         return folder.fold(folder.weights * chosen)
 
     def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
-        """Return the tests and the choice of a result, with how far it depends on single rows.
-
-        Where hardly a pair came or went in the end nothing moves, and it is not tried; nor is it
-        with many variables or rows, where it would take as long as all else.
-        """
+        """Return the tests and the choice of a result, which names the rivals of its edges."""
         evidence, choice, tests = found.evidence, found.choice, found.choice.tests
         if evidence is None or tests is None:
             return evidence, choice
@@ -242,43 +230,7 @@ class Learning:
             names = self.table.names
             tests = replace(tests, rivals=tuple((names[i], names[j]) for i, j in evidence.rivals))
             choice = replace(choice, tests=tests)
-        whole = self.sample.complete and self.budget == Budget()
-        if not self.check or not whole or self.sample.parts is not None:
-            return evidence, choice
-        edges = found.refitted.point.potentials.layout.edges
-        large = evidence.n_tests > MOST_PAIRS
-        large = large or evidence.n_tests * self.sample.n_given > MOST_PRODUCTS
-        if large or found.unsettled <= max(1.0, FEW * len(edges)):
-            return evidence, choice
-        self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
-        others = self._without_some(found.refitted.point.potentials)
-        if others is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, choice
-        both = ({tuple(p) for p in some.tolist()} for some in (edges, others))
-        moved = len(set.symmetric_difference(*both))
-        choice = replace(choice, tests=replace(tests, n_moved=moved))
-        return replace(evidence, n_moved=moved), choice
-
-    def _without_some(self, learned: Potentials) -> Ints | None:
-        """Return the edges that are learned without one row in a hundred; None if interrupted."""
-        spec = self.spec
-        assert isinstance(self.table, Table)
-        rows = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
-        sample = self._prepared(rows)
-        near = to_model(self.table, self.sample, learned)
-        family = _family_of(sample, self.family.prior)
-        pseudo = PseudoLikelihood(sample, spec.n_jobs)
-        other = learn_structure(
-            lambda lam: Problem(pseudo, spec.penalty_at(lam), family),
-            pseudo,
-            fdr=spec.fdr,
-            start=carry_over(near, rows, sample),
-            **self.options,
-        )
-        if other.evidence is None:
-            return None
-        edges: Ints = other.refitted.point.potentials.layout.edges
-        return edges
+        return evidence, choice
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""

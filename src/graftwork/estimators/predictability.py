@@ -18,7 +18,6 @@ from graftwork.estimators.edges import as_frame
 from graftwork.estimators.fit import fit
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.missing import read_rows_to_draw
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.resampling import seeds_for
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Silence
@@ -26,6 +25,7 @@ from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
 from graftwork.notebooks import repr_html
+from graftwork.parameters import whole_number
 from graftwork.selection.folds import MOST_COUNTS, count_observations, deal
 
 Record = dict[str, Any]

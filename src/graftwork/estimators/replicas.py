@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
-from graftwork.journal import keepable
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import (
     RUNS,
@@ -35,7 +36,6 @@ from graftwork.testing import DrawnFrom
 LEAST_SHARE = 0.01
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Replica:
     """What is kept of the network of one resample.
@@ -49,7 +49,7 @@ class Replica:
     refits, weight_refits : array, shape (reference edges,), or None
         Strengths and weights of the reference network's edges, fitted to the resample.
     unconverged : bool
-        Whether its fit warned.
+        Whether its weights were not solved, or have no finite optimum.
     """
 
     edges: Ints
@@ -95,6 +95,7 @@ def bootstrap_fit(
     seed: Any,
     jobs: int,
     observer: Observer,
+    folder: str | PathLike[str] | None = None,
 ) -> tuple[Bootstrap | None, bool]:
     """Learn again from resamples of a table; return what was found, and whether interrupted.
 
@@ -106,6 +107,8 @@ def bootstrap_fit(
         The rows to draw from (see `read_rows_to_draw`).
     shares : tuple of float
         Shares of rows to drop in ``n`` subsets.
+    folder : path-like, optional
+        Keeps what is done, for a later call that goes on from there.
     """
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
@@ -122,7 +125,14 @@ def bootstrap_fit(
     resampling = Resampling(
         spec, Units.of(table), resamples, subsets, shares, drawn_from, reference, model
     )
-    done, interrupted = _run(resampling, jobs, observer)
+    # In turns, so that an interrupt leaves some of both.
+    numbers = sorted(range(resampling.count), key=lambda k: k % n)
+    finished = Finished.within(
+        folder, Replica, replace(spec, seed=None, n_jobs=None, observer=None),  # type: ignore[arg-type]
+        resampling.units, resamples, subsets, shares, reference.edges,
+    )  # fmt: skip
+    stage = "resamples and subsets" if shares else "resamples"
+    done, interrupted = run_pool(resampling, numbers, jobs, observer, stage, finished)
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
@@ -241,29 +251,16 @@ class Resampling:
         found = fit(own, drawn, drawn_from=drawn_from, near=self.near, calibrated=False)
         if found.interrupted:
             raise KeyboardInterrupt
+        unconverged = found.unsolved or found.unbounded
         if found.given is None:
-            return Replica.of(found.model, drawn.names)
+            return replace(Replica.of(found.model, drawn.names), unconverged=unconverged)
         edges, strengths, _, weights = _edges_of(found.given, drawn.names)
         place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
         listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
         central = np.zeros_like(self.reference.centrality)
         own_edges = _edges_of(found.model, drawn.names)
-        return Replica(*own_edges, central, strengths[listed], weights[listed])
-
-
-def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:
-    """Return what the resamples that were done gave, by number, and whether it was interrupted.
-
-    Resamples and subsets are done in turns, so that an interrupt leaves some of both.
-    """
-    n, count = len(resampling.resamples), resampling.count
-    numbers = sorted(range(count), key=lambda k: k % n)
-    stage = "resamples and subsets" if count > n else "resamples"
-    done, unconverged, interrupted = run_pool(resampling, numbers, jobs, observer, stage)
-    for k in unconverged:
-        done[k] = replace(done[k], unconverged=True)
-    return done, interrupted
+        return Replica(*own_edges, central, strengths[listed], weights[listed], unconverged)
 
 
 def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> list[Replica]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
@@ -460,7 +460,7 @@ def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criteri
 
 def _made(name: str, options: dict[str, Any]) -> Criterion:
     """Return the criterion of this name with these options, which it must know."""
-    factory = CRITERIA[name]
+    factory: Callable[..., Criterion] = CRITERIA[name]
     accepted = inspect.signature(factory).parameters
     for option, value in options.items():
         known(f"criterion_options of {name!r}: option", option, accepted)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from graftwork.journal import keepable
 from graftwork.notebooks import repr_html
 
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
@@ -23,7 +22,6 @@ STOPS: tuple[Stop, ...] = get_args(Stop)
 HURRIED: tuple[Stop, ...] = ("seconds", "evaluations")
 
 
-@keepable
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
     """How close to optimal a penalised network is, and how much of that was checked.

@@ -20,9 +20,8 @@ from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_
 from graftwork.grafting.trace import RunLog
 from graftwork.grafting.tying import tie
 from graftwork.inference.layout import Floats, Ints
-from graftwork.journal import keepable
+from graftwork.parameters import whole_number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_whole
 from graftwork.solvers import Solver
 
 # Networks on the way are solved to this accuracy; the last one to the run's tolerance.
@@ -179,7 +178,6 @@ def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
     return ranked[:first], ranked[first : count + width]
 
 
-@keepable
 @dataclass(slots=True)
 class Tally:
     """What an exchange did.
@@ -303,10 +301,10 @@ class Exchange:
     tied: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("rounds", self.rounds, 0)
-        check_whole("restarts", self.restarts, 0)
+        whole_number("rounds", self.rounds, 0)
+        whole_number("restarts", self.restarts, 0)
         if self.tied is not None:
-            check_whole("tied", self.tied, 1)
+            whole_number("tied", self.tied, 1)
 
     def begin(
         self,

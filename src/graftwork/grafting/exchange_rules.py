@@ -17,7 +17,7 @@ from graftwork.grafting.exchange import (
 )
 from graftwork.grafting.problem import Network
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_whole
+from graftwork.parameters import whole_number
 
 # An exchange stands if it lowers the objective by more than solving to ACCURACY leaves open.
 MARGIN = 1e-7
@@ -46,7 +46,7 @@ class Descent:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Descent:
         """Return the rule at work; it needs no chance."""
@@ -112,7 +112,7 @@ class Greedy:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
         """Return the rule at work; it needs no chance."""
@@ -154,8 +154,8 @@ class Rejection:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
-        check_whole("proposals", self.proposals, 1)
+            whole_number("exchange", self.count, 1)
+        whole_number("proposals", self.proposals, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
         """Return the rule at work."""
@@ -250,7 +250,7 @@ class Metropolis:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
         if not self.temperature > 0 or not math.isfinite(self.temperature):
             raise ValueError(f"temperature must be a number above 0, got {self.temperature!r}")
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from graftwork.grafting.certificate import HURRIED, Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
-from graftwork.grafting.pieces import Finished, Piece
 from graftwork.grafting.problem import Problem
 from graftwork.grafting.recipe import Budget, Recipe
 from graftwork.grafting.selectors import Choice
@@ -82,19 +81,9 @@ def graft(
         before and solved loosely (annealing).
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
-    edges = None if start is None else start.layout.n_edges
-    piece = Piece.begin(observer, recipe.name, problem.penalty.lam, tolerance, edges)
-    log = RunLog(budget or Budget(), piece.watching(observer), problem.objective)
+    log = RunLog(budget or Budget(), observer, problem.objective)
     state = RunState(problem, recipe, log, rng)
-    done = piece.finished()
-    if done is not None:
-        space, network = problem.space_for(recipe), done.network
-        free = space.free(network.layout, network.weights)
-        rng.bit_generator.state = done.rng
-        done.remind(observer)
-        solution = problem.solution(network, free=free)
-        return Outcome(solution, done.certificate, done.trace, done.exchange)
-    state.begin(piece.so_far() or start or state.first_network())
+    state.begin(start or state.first_network())
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with one_blas_thread():
@@ -102,19 +91,7 @@ def graft(
             run.grow(schedule)
         except KeyboardInterrupt:
             run.interrupt()
-        outcome = run.outcome()
-    if not outcome.interrupted:
-        piece.finish(
-            Finished.of(
-                outcome.potentials,
-                outcome.certificate,
-                outcome.trace,
-                outcome.exchange,
-                rng,
-                observer,
-            )
-        )
-    return outcome
+        return run.outcome()
 
 
 class _Run:

@@ -15,8 +15,8 @@ from graftwork.errors import ParameterError
 from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace, Space, list_keys, pairs_only
 from graftwork.inference.layout import Ints
+from graftwork.parameters import number, whole_number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_amount, check_whole
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
 FIRST_BATCH, LARGEST_BATCH = 1, 16384
@@ -58,8 +58,8 @@ class PriorityQueue:
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        check_whole("central", self.central, 0)
-        check_amount("density", self.density)
+        whole_number("central", self.central, 0)
+        number("density", self.density, 0.0)
         if self.order not in get_args(Order):
             raise ParameterError(f"order must be 'top' or 'turns', got {self.order!r}.")
 

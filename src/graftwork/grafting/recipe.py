@@ -10,8 +10,8 @@ import numpy as np
 
 from graftwork.grafting.selectors import Selector
 from graftwork.inference.layout import Floats, Potentials
+from graftwork.parameters import number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_amount
 from graftwork.solvers import (
     Lazy,
     ProximalQuasiNewton,
@@ -50,7 +50,7 @@ class Zeros:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        check_amount("epsilon", self.epsilon)
+        number("epsilon", self.epsilon, 0.0)
 
     def leaving(self, largest: Floats, final: bool) -> Bools:
         """Return the blocks of zeros, at the end also the small ones."""

@@ -17,7 +17,7 @@ from graftwork.grafting.spaces import PairSpace, Space, pairs_only
 from graftwork.grafting.stars import StarSearch
 from graftwork.grafting.stream import PairStream, hubs_of
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_share, check_whole
+from graftwork.parameters import number, whole_number
 
 HUB_RULES = ("once", "always")
 
@@ -79,14 +79,14 @@ class Reservoir:
     def __post_init__(self) -> None:
         for name, share in (("alpha", self.alpha), ("hub_threshold", self.hub_threshold)):
             if share is not None:
-                check_share(name, share)
+                number(name, share, 0.0, most=1.0)
         if not (self.hubs is None or self.hubs in HUB_RULES):
             raise ValueError(f"hubs must be {' or '.join(HUB_RULES)}, got {self.hubs!r}")
         if not self.structure and (self.hubs, self.hub_threshold) != (None, None):
             raise ValueError("hubs and hub_threshold go with structure=True")
         for name, value in (("reservoir", self.size), ("tests", self.tests)):
             if value is not None:
-                check_whole(name, value, 1)
+                whole_number(name, value, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
         """Return a fresh selection with an empty reservoir."""

@@ -16,8 +16,8 @@ from graftwork.grafting.networks import NetworkFamily, distinct_pairs
 from graftwork.grafting.screen import Screen, Stars, Sweep
 from graftwork.grafting.spaces import PairSpace, Space, TableSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.parameters import whole_number
 from graftwork.penalties.protocol import Penalty
-from graftwork.settings import check_whole
 
 # A solver keeps some twenty vectors of this length.
 MOST_ENTRIES = 2**25
@@ -317,7 +317,7 @@ class Exhaustive:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("count", self.count, 1)
+            whole_number("count", self.count, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
         """Return a fresh selection; it remembers nothing between points."""
@@ -414,7 +414,7 @@ class WorkingSet:
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        check_whole("per_variable", self.per_variable, 1)
+        whole_number("per_variable", self.per_variable, 1)
 
     def begin(self, space: Any, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
         """Return a fresh selection."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -12,10 +13,8 @@ from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Budget
 from graftwork.grafting.spaces import Space
 from graftwork.inference.layout import Potentials
-from graftwork.journal import keepable
 
 
-@keepable
 @dataclass(frozen=True, slots=True)
 class Round:
     """One round of the loop.
@@ -80,8 +79,9 @@ class Observer(Protocol):
     """Somebody who watches a run: a progress bar, a log, a test.
 
     It may also have ``on_step(steps)``, which is called with the number of solver steps since the
-    last round, and a ``journal``, which keeps what a run has done (see `graftwork.journal`); what
-    it has seen itself is then kept with that, if it has ``memory()`` and ``remember(memory)``.
+    last round, ``on_model(make)``, which a fit to a table calls after each round with a function
+    that returns the network so far as a model, and ``check()``, which is called where nothing else
+    is and may raise KeyboardInterrupt, to end the run with what there is.
     """
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
@@ -123,11 +123,6 @@ class PassOn:
     def __init__(self, inner: Observer) -> None:
         self._inner = inner
 
-    @property
-    def journal(self) -> Any:
-        """That of the other one."""
-        return getattr(self._inner, "journal", None)
-
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""
         self._inner.on_stage(text, step, steps)
@@ -149,6 +144,19 @@ class PassOn:
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on."""
         self._inner.on_search(tested, total)
+
+    def check(self) -> None:
+        """Let the other one end the run."""
+        check_of(self._inner)()
+
+
+def check_of(observer: Observer) -> Callable[[], None]:
+    """Return the function by which an observer may end a run where there is nothing to tell."""
+    return getattr(observer, "check", _nothing)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class RunLog:

@@ -31,8 +31,8 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.kmeans import cut_into_clusters
 from graftwork.objectives.protocol import Objective
 from graftwork.objectives.tied import Shifted, Tied
+from graftwork.parameters import whole_number
 from graftwork.penalties import L1, Blocks
-from graftwork.settings import check_whole
 from graftwork.solvers import ProximalQuasiNewton, Solution, measure
 from graftwork.solvers.solution import never
 
@@ -147,7 +147,7 @@ def tie(
     >>> tying.potentials.weights.round(2)
     array([0. , 0.6, 0. , 0.6, 0. ])
     """
-    check_whole("count", count, 1)
+    whole_number("count", count, 1)
     learned = objective.at(potentials)
     start = sparsest(potentials, _most_frequent(objective))
     if count >= len(_values_of(start.weights)):

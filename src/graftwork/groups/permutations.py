@@ -7,6 +7,7 @@ are fitted to it again, beginning at the weights of all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from graftwork.data import Table
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.groups.differences import rises_of
 from graftwork.groups.estimates import Estimates, fit_edges, norms_of, shared_between
@@ -57,6 +59,24 @@ class Permutations:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """What is kept of one permutation.
+
+    Attributes
+    ----------
+    rises, sizes : (pairs,) float64
+        The statistics of the pairs and their numbers of parameters; 0 and 1 for a pair that cannot
+        be compared in this permutation.
+    spread : float
+        That of the global strengths.
+    """
+
+    rises: Floats
+    sizes: Floats
+    spread: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Permuting:
     """What permutations are fitted with; ``learn`` does one of them, by number.
 
@@ -87,11 +107,8 @@ class Permuting:
     curved: Curved
     seeds: list[np.random.SeedSequence]
 
-    def learn(self, number: int, observer: Observer) -> tuple[Floats, Floats, float]:
-        """Return the statistics of the pairs, their numbers of parameters, and the strengths'.
-
-        A pair that cannot be compared in a permutation has the statistic 0.
-        """
+    def learn(self, number: int, observer: Observer) -> Permutation:
+        """Return the statistics of one permutation."""
         rng = np.random.default_rng(self.seeds[number])
         spec = replace(self.spec, n_jobs=1, observer=observer)
         fits = []
@@ -107,7 +124,7 @@ class Permuting:
         rises, sizes = np.zeros(len(self.pairs)), np.ones(len(self.pairs))
         rises[there] = rises_of(groups, len(pairs))
         sizes[there] = [len(values) for values in groups[0].values]
-        return rises, sizes, spread_of_strengths(groups)
+        return Permutation(rises, sizes, spread_of_strengths(groups))
 
 
 def spread_of_strengths(groups: list[Estimates]) -> float:
@@ -128,6 +145,7 @@ def permute(
     strength: float,
     jobs: int,
     observer: Observer,
+    folder: str | PathLike[str] | None = None,
 ) -> tuple[Permutations, bool]:
     """Return what permutations say of tests, and whether it was interrupted.
 
@@ -144,17 +162,24 @@ def permute(
         How many pairs there are to choose the others from.
     strength : float
         The observed difference of the sums of norms.
+    folder : path-like, optional
+        Keeps what is done, for a later call that goes on from there.
     """
     asked = len(permuting.seeds)
     watched = replace(permuting, spec=replace(permuting.spec, observer=Silence()))
-    done, _, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations")
+    settings = replace(watched.spec, seed=None, n_jobs=None, observer=None)  # type: ignore[arg-type]
+    finished = Finished.within(
+        folder, Permutation, settings, permuting.units, permuting.sizes, permuting.pairs,
+        permuting.edges, permuting.curved, permuting.seeds,
+    )  # fmt: skip
+    done, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations", finished)
     kept = [done[k] for k in sorted(done)]
     scales = np.divide(tests.rises, tests.statistics, out=np.ones(len(sizes)),
                        where=tests.statistics > 0)  # fmt: skip
     drawn = np.array(
         [
-            log_tail(rises / scales, tests.degrees * own / np.maximum(sizes, 1.0))
-            for rises, own, _ in kept
+            log_tail(one.rises / scales, tests.degrees * one.sizes / np.maximum(sizes, 1.0))
+            for one in kept
         ]
     ).reshape(len(kept), len(sizes))
     familywise = np.full(len(sizes), np.nan)
@@ -167,7 +192,7 @@ def permute(
         p_values=_shares(drawn, tests.log_p),
         familywise=familywise,
         invariance=_invariance(familywise, tests.log_p, known, n_pairs) if kept else float("nan"),
-        strength=float(_shares(-np.array([[one[2]] for one in kept]), np.array([-strength]))[0])
+        strength=float(_shares(-np.array([[one.spread] for one in kept]), np.array([-strength]))[0])
         if kept
         else float("nan"),
     )

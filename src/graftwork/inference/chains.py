@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.journal import keepable
 from graftwork.kernels.row_sums import BLOCK, cache_lines
 
 Codes = NDArray[np.int32]
@@ -114,7 +113,6 @@ class ChainShape:
         return padded, moves
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureLayout:
     """The active features in the order of activation, in blocks that come and go together.
@@ -160,7 +158,6 @@ class FeatureLayout:
         return len(self.features)
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureWeights:
     """Weights of active features: a layout and the numbers in it."""

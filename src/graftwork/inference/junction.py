@@ -32,7 +32,6 @@ from graftwork.inference.pairs import (
 from graftwork.inference.ragged import offsets
 from graftwork.inference.wiring import wire
 from graftwork.kernels.junction import distribute, eliminate_max, eliminate_sum, joint_tables
-from graftwork.registry import register
 
 #: Rows drawn at a time, so that the uniforms of one variable stay in cache.
 SAMPLE_BLOCK = 1 << 16
@@ -238,7 +237,6 @@ def _cells_of(axes: list[tuple[int, int]]) -> list[int]:
     return cells
 
 
-@register("exact")
 @dataclass(frozen=True, slots=True)
 class JunctionTree:
     """Exact beliefs, MAP states and samples, refused when the tables would be too large.

@@ -8,8 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.journal import keepable
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -41,7 +39,6 @@ class Shape(Protocol):
         ...
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The ragged shape of a network: how many states, which edges, and where each table starts.
@@ -141,7 +138,6 @@ class Layout:
         return np.zeros(self.size)
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Potentials:
     """Log-potentials of a pairwise network: a layout and the numbers in it."""

@@ -27,10 +27,8 @@ from graftwork.inference.messages import (
     warm_messages,
 )
 from graftwork.inference.wiring import wire
-from graftwork.registry import register
 
 
-@register("bp")
 @dataclass(frozen=True, slots=True)
 class LoopyBP:
     """Beliefs by sum-product message passing.
@@ -136,7 +134,6 @@ class Automatic:
         return self.exact if self.exact.fits(potentials.layout) else self.loopy
 
 
-@register("auto")
 def automatic(rule: Rule = "path") -> Automatic:
     """Return exact inference where it fits, else belief propagation with this pair rule."""
     return Automatic(loopy=LoopyBP(rule=rule))

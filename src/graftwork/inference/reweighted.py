@@ -41,7 +41,6 @@ from graftwork.inference.messages import (
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.wiring import Wiring, wire
 from graftwork.kernels.forests import forest_log_partitions, hang, reorder, span
-from graftwork.registry import register
 
 #: Fewest forests, and fewest of them that hold each edge: with more the bound hardly tightens.
 LEAST_FORESTS = 16
@@ -131,7 +130,6 @@ def _balance(n: int, wiring: Wiring, first: Ints, second: Ints) -> list[Ints]:
     return chosen
 
 
-@register("trw")
 @dataclass(frozen=True, slots=True)
 class TreeReweighted:
     """Beliefs by tree-reweighted message passing, and an upper bound on log Z.

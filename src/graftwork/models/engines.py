@@ -42,7 +42,8 @@ def engine_for(inference: Inference, layout: Layout) -> Engine:
         if inference == "auto":
             return JunctionTree() if JunctionTree().fits(layout) else LoopyBP()
         if inference in ENGINES:
-            return ENGINES[inference]()
+            engine: Engine = ENGINES[inference]()
+            return engine
     elif isinstance(inference, Engine):
         return inference
     raise DataError(f'inference is {inference!r}; use "exact", "bp", "trw", "auto" or an engine.')

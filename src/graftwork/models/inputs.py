@@ -11,7 +11,7 @@ from graftwork.data.bins import bin_of
 from graftwork.data.values import key, listing, plain, suggestion
 from graftwork.errors import DataError
 from graftwork.inference.layout import Floats, Ints, Layout
-from graftwork.settings import LARGEST
+from graftwork.parameters import LARGEST
 
 Index = dict[Any, int]
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
-from graftwork.registry import register
 
 
-@register("group-l1")
 @dataclass(frozen=True, slots=True)
 class GroupL1:
     """Group-l1 with an optional squared norm; unaries are free unless given strengths.

@@ -11,11 +11,8 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
-from graftwork.registry import register
 
 
-@register("l1")
-@register("elastic-net")
 @dataclass(frozen=True, slots=True)
 class L1:
     """l1 on single weights, with an optional squared norm; unaries are free unless given strengths.
@@ -81,7 +78,6 @@ class L1:
         return result
 
 
-@register("l2")
 def ridge(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
     """Return a squared norm alone, of which ``lam`` is the strength.
 
@@ -93,7 +89,6 @@ def ridge(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float =
     return L1(0.0, lam + l2, 0.0, unary_lam + unary_l2)
 
 
-@register("none")
 def unpenalised(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
     """Return no penalty on tables.
 

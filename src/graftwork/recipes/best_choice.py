@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, Reservoir
-from graftwork.registry import register
 
 
-@register("best-choice")
 def best_choice(
     alpha: float | None = None,
     reservoir: int | None = None,

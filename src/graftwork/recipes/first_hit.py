@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, Reservoir
-from graftwork.registry import register
 
 
-@register("first-hit")
 def first_hit(
     structure: bool = False, hubs: str | None = None, hub_threshold: float | None = None
 ) -> Recipe:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
 from graftwork.grafting.exchange_rules import Descent, Greedy, Metropolis, Rejection
-from graftwork.registry import register
 from graftwork.solvers import Loose
 
 
-@register("forced-pruning")
 def forced_pruning(
     exchange: int | None = None,
     delete: str = "descent",

@@ -8,11 +8,9 @@ Perkins, Lacker and Theiler (2003), Grafting; for Markov networks Lee, Ganapathi
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Recipe
-from graftwork.registry import register
 from graftwork.solvers import OrthantWise, ToConvergence
 
 
-@register("grafting", chains=True)
 def grafting(count: int = 1, features: bool = True) -> Recipe:
     """Return grafting that activates the ``count`` features of largest gradient a round.
 

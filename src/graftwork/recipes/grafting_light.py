@@ -9,11 +9,9 @@ of Markov random fields, Algorithm 1.
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Recipe
-from graftwork.registry import register
 from graftwork.solvers import Forgetful, OrthantWise, Solver, Steps
 
 
-@register("grafting-light", chains=True)
 def grafting_light(
     count: int = 1, steps: int = 1, memory: bool = True, features: bool = True
 ) -> Recipe:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from graftwork.grafting import PriorityQueue, Recipe, Zeros
 from graftwork.grafting.priority import Order
-from graftwork.registry import register
 from graftwork.solvers import ProximalQuasiNewton, Steps
 
 
-@register("priority")
 def priority(
     central: int = 4,
     density: float = 0.05,

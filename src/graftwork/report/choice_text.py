@@ -27,8 +27,6 @@ _TOO_LARGE = 0.1
 # With fewer rows for each number of a table that is not linear, intervals of its edge's weight
 # cover less than they say (`python benchmarks/coverage.py ordered-bent`).
 ROWS_A_NUMBER = 90
-# It is told if more than this share of the edges, by their number, come or go with few rows.
-_MUCH = 0.05
 
 _STOPS: dict[Stop, str] = {
     "optimal": "no {noun} left out would improve it",
@@ -213,13 +211,6 @@ def _selection_remarks(tests: EdgeSelection) -> list[str]:
         out.append(f"With this many states the refit was solved only to {tests.residual:.1g}.")
     if tests.rivals:
         out.append(_rivals_text(tests.rivals))
-    n_edges = tests.n_kept + tests.n_required
-    if tests.n_moved is not None and tests.n_moved > max(1.0, _MUCH * n_edges):
-        out.append(
-            f"Without 1 % of the rows, chosen at random, {tests.n_moved:,} edges come or go (of "
-            f"{n_edges:,}): some variables carry the same information, and which of their edges "
-            "is kept is a close call."
-        )
     return out
 
 

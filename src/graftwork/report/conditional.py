@@ -15,10 +15,10 @@ import numpy as np
 
 from graftwork.data import align
 from graftwork.data.values import generator
-from graftwork.datasets.checks import whole
 from graftwork.inference.hidden import log_hidden
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import whole_number
 
 GROUPS = 4
 
@@ -67,7 +67,7 @@ def deal_groups(
     >>> [group.tolist() for group in deal_groups(6)]
     [[0, 4], [1, 5], [2], [3]]
     """
-    count = min(whole("groups", n_groups, 1), n_variables)
+    count = min(whole_number("groups", n_groups, 1), n_variables)
     order = np.arange(n_variables)
     if random_state is not None:
         order = generator(random_state).permutation(n_variables)

@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.certificate import Stop
-from graftwork.grafting.trace import Silence
+from graftwork.grafting.trace import Silence, check_of
 from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.folds import Fold
@@ -151,8 +151,6 @@ class EdgeSelection:
         Pairs whose tests with and without the edge disagreed.
     rivals : tuple of (name, name)
         Pairs left out though they pass their tests while absent: they fail as edges.
-    n_moved : int or None
-        Edges that come or go without 1 % of the rows; None if that was not tried.
     max_edges : int or None
         The largest number of edges, where there are that many.
     residual : float or None
@@ -169,7 +167,6 @@ class EdgeSelection:
     sampled: bool = False
     n_contested: int = 0
     rivals: tuple[tuple[Any, Any], ...] = ()
-    n_moved: int | None = None
     max_edges: int | None = None
     residual: float | None = None
 
@@ -394,7 +391,8 @@ class LambdaPath:
             raise PathEndedError
 
     def late(self) -> bool:
-        """Return whether its time is up."""
+        """Return whether its time is up; an observer may end it with KeyboardInterrupt."""
+        check_of(self.observer)()
         limit = self.budget.max_seconds
         return limit is not None and time.monotonic() - self._log.started >= limit
 

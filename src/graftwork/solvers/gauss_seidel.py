@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graftwork.objectives.protocol import Loss
+from graftwork.parameters import whole_number
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
-from graftwork.settings import check_whole
 from graftwork.solvers.coordinates import Plain
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.newton import Sharpened
@@ -50,7 +50,7 @@ class GaussSeidel:
     max_evaluations: int = 50_000
 
     def __post_init__(self) -> None:
-        check_whole("count", self.count, 1)
+        whole_number("count", self.count, 1)
 
     def improve(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from graftwork.settings import check_whole
+from graftwork.parameters import whole_number
 
 
 class Schedule(Protocol):
@@ -102,7 +102,7 @@ class Steps:
     share_of_lam: float = 0.1
 
     def __post_init__(self) -> None:
-        check_whole("steps", self.count, 1)
+        whole_number("steps", self.count, 1)
 
     def begin(self, lam: float, target: float) -> float:
         """Return a share of lambda.

@@ -252,7 +252,7 @@ def frequent_states(
     return Contrasts.of(groups, sample.scores, curved, counts[:-1])
 
 
-def pool(counts: Floats) -> Ints:
+def pool(counts: Floats, most: int = MOST_GROUPS) -> Ints:
     """Return groups of states: frequent ones alone, all others together; two groups at least.
 
     Examples
@@ -270,7 +270,7 @@ def pool(counts: Floats) -> Ints:
     """
     ascending = np.sort(counts)
     rare = int((counts < LEAST_COUNT).sum())
-    rare = max(rare, len(counts) - (MOST_GROUPS - 1)) if len(counts) > MOST_GROUPS else rare
+    rare = max(rare, len(counts) - (most - 1)) if len(counts) > most else rare
     while 0 < rare < len(counts) - 1 and ascending[:rare].sum() < LEAST_COUNT:
         rare += 1
     rare = max(0, min(rare, len(counts) - 1))
@@ -278,7 +278,7 @@ def pool(counts: Floats) -> Ints:
     if pooled.all():  # the most frequent are equally so: only states that are less so are pooled
         pooled = counts < ascending[-1]
         if np.count_nonzero(~pooled) > 2 * MOST_GROUPS:  # too many to tell apart: any will do
-            pooled[np.flatnonzero(~pooled)[MOST_GROUPS - 1 :]] = True
+            pooled[np.flatnonzero(~pooled)[most - 1 :]] = True
     if not pooled.any():
         return np.arange(len(counts))
     groups = np.zeros(len(counts), dtype=np.int64)

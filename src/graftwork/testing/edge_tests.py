@@ -37,7 +37,7 @@ from graftwork.testing.profiles import (
 )
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import SURE, directions, scarce, tilted
+from graftwork.testing.tilted import LARGE, SURE, scarce, tilted
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 # Logits that changed by less than this have about the same Hessian. Where more than this share of
@@ -252,12 +252,12 @@ class EdgeTests:
         pairs = rows.potentials.layout.edges[self.edges]
         sides = rows.contrasts.sides(pairs)
         own = [len(self.profiles[e].precision) for e in self.edges.tolist()]
-        unsure = log_tail(statistics, degrees) > SURE
+        unsure = (log_tail(statistics, degrees) > SURE) | (np.array(own) > LARGE)
         whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
         for k in whole[scarce(rows, pairs[whole])].tolist():
+            rows.check()
             i, j = pairs[k].tolist()
-            tested = directions(rows, pairs[k])
-            out[k], degrees[k] = tilted(rows, (i, j), tested), len(tested)
+            out[k], degrees[k] = tilted(rows, (i, j))
         return out
 
 

@@ -34,8 +34,6 @@ class Evidence:
         Absent pairs that would pass their tests and, once they are edges, fail: they and other
         pairs stand in for each other, and a q-value counts the tests of all of them. With the
         logarithms of the q-values they had as edges.
-    n_moved : int or None
-        How many edges come or go when one row in a hundred is dropped; None if that was not tried.
     n_contested : int
         Of how many pairs the tests disagreed, so that the middle one of three counts (see
         ``verdicts``).
@@ -56,7 +54,6 @@ class Evidence:
     level: float
     family: int
     n_contested: int = 0
-    n_moved: int | None = None
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
     rests: Findings | None = None
     curved: frozenset[tuple[int, int]] = frozenset()

@@ -126,6 +126,7 @@ def _between(draws: Sequence[FittedRows], asked: Influences) -> tuple[list[Float
     strip = max(LEAST_STRIP, STRIP // (len(draws) * asked.count))
     for blocks in zip(*(rows.blocks(asked.needed) for rows in draws), strict=True):
         for start in range(0, len(blocks[0].spreads), strip):
+            draws[0].check()
             part = slice(start, start + strip)
             weights = np.tile(blocks[0].spreads[part] / (len(draws) - 1), len(draws))
             slopes, sums = (_apart(draws[0], blocks, part, asked, sums) for sums in (False, True))

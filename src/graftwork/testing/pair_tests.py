@@ -165,6 +165,7 @@ def _examine(
     """Return the tests of some pairs, given how often their cells occur and should."""
     rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
+        rows.check()
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
             tests.append(_test(rows, pairs, expectations, some, spread, rests, striking))
@@ -213,10 +214,9 @@ def _test(
     statistics = _statistics(u, spread, own)
     log_p = log_tail(statistics, degrees)
     near, whole = np.flatnonzero(log_p < np.log(striking)), rows.whole or rows
-    tested = directions(whole, pairs[0], rests)
     for k in near[scarce(whole, pairs[near], rests=rests)].tolist():
         i, j = pairs[k].tolist()
-        statistics[k] = tilted(whole, (i, j), tested)
+        statistics[k], degrees[k] = tilted(whole, (i, j), rests=rests)
         log_p[k] = log_tail(statistics[[k]], degrees[[k]])[0]
     return Findings(pairs, statistics, degrees, log_p, statistics)
 

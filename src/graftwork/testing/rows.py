@@ -48,6 +48,10 @@ class RowBlock:
     residuals: Floats
 
 
+def unchecked() -> None:
+    """Let tests go on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRows:
     """The rows of a sample under a network.
@@ -62,22 +66,30 @@ class FittedRows:
         known (see ``testing.tilted``).
     whole : FittedRows or None
         The rows that these show the linear parts of; None if these are whole.
+    check : function
+        Called now and then where tests take long; it may raise KeyboardInterrupt.
     """
 
     conditionals: Conditionals
     contrasts: Contrasts
     tilted: dict[object, Any] = field(default_factory=dict)
     whole: FittedRows | None = None
+    check: Callable[[], None] = unchecked
 
     @staticmethod
     def of(
-        point: PseudoPoint, contrasts: Contrasts, known: dict[object, Any] | None = None
+        point: PseudoPoint,
+        contrasts: Contrasts,
+        known: dict[object, Any] | None = None,
+        check: Callable[[], None] = unchecked,
     ) -> FittedRows:
         """Return the rows under the network where the pseudo-likelihood was evaluated.
 
         ``known`` are the `tilted` statistics of the same sample and contrasts.
         """
-        return FittedRows(point.conditionals, contrasts, {} if known is None else known)
+        return FittedRows(
+            point.conditionals, contrasts, {} if known is None else known, check=check
+        )
 
     def over_rows(
         self,

@@ -23,7 +23,7 @@ from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import directions, scarce, tilted
+from graftwork.testing.tilted import scarce, tilted
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3
@@ -164,8 +164,7 @@ def middle_test(
 def _without(rows: FittedRows, pair: Ints) -> Findings:
     """Return the test of a pair about which few rows tell."""
     i, j = pair[0].tolist()
-    tested = directions(rows, pair[0])
-    statistic, degrees = np.array([tilted(rows, (i, j), tested)]), np.array([float(len(tested))])
+    statistic, degrees = np.array([tilted(rows, (i, j))], dtype=np.float64).T
     return Findings(pair, statistic, degrees, log_tail(statistic, degrees), statistic)
 
 

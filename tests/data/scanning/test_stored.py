@@ -358,7 +358,7 @@ def test_two_runs_in_one_workdir(states, tmp_path):
             assert [run.stdout.readline().strip() for run in runs] == [word] * 2
             for run in runs:
                 print(file=run.stdin, flush=True)
-        ends = [run.communicate(timeout=60) for run in runs]
+        ends = [run.communicate(timeout=120) for run in runs]
     finally:
         for run in runs:
             run.kill()
@@ -411,7 +411,7 @@ def test_what_killed_processes_leave_goes_with_the_next_run(number, what, scratc
             assert len(list(scratch.iterdir())) == others + 1  # what is in use stays
     finally:
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert list(scratch.iterdir()) != []
     with gw.scan({"a": [0, 1]}).store() as stored:
         assert list(scratch.iterdir()) == [stored.paths]

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csr_array
 
 from graftwork.data.values import in_order, listing, plain
 from graftwork.errors import DataError
-from graftwork.kernels.bags import repeats
 
 _LISTS = (list, tuple, Set)
 _ITEMS = (*_LISTS, Mapping)
@@ -122,11 +122,19 @@ def settled(bags: Bags) -> Bags:
     (array([0, 1]), array([0], dtype=int32), array([2.]))
     """
     bags = _kept(bags, bags.indices >= 0)
-    if repeats(bags.indptr, bags.indices, len(bags.names)):
+    if _repeats(bags):
         bags = _merged(bags)
     if bags.values.size and (bags.values == 1).all():
         bags = replace(bags, values=np.empty(0))
     return bags
+
+
+def _repeats(bags: Bags) -> bool:
+    """Return whether some attribute occurs twice at one position."""
+    counted = np.ones(len(bags.indices), dtype=np.int8), bags.indices.copy(), bags.indptr
+    rows = csr_array(counted, shape=(len(bags.indptr) - 1, len(bags.names)))
+    rows.sort_indices()
+    return not rows.has_canonical_format
 
 
 def renumbered(bags: Bags, known: Vocabulary) -> Bags:

@@ -16,7 +16,7 @@ import numpy as np
 
 from graftwork.grafting import Outcome, Problem
 from graftwork.inference.layout import Potentials
-from graftwork.registry import Registry
+from graftwork.registry import CRITERIA as CRITERIA
 from graftwork.selection.folds import Fold, Folder
 from graftwork.selection.path import Basis, LambdaPath, PathEnd, PathPoint
 
@@ -138,7 +138,3 @@ class Criterion(Protocol):
     def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge of a path; None if there are too few rows to judge anything."""
         ...
-
-
-#: Criteria by name; the trait "goals" says what each serves.
-CRITERIA: Registry[Criterion] = Registry(__name__)

@@ -10,13 +10,11 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.grafting import PairSpace
-from graftwork.registry import register
 from graftwork.selection.criteria import FoldsJudge, Judge
 from graftwork.selection.folds import Fold, Folder, count_observations, draw
 from graftwork.selection.path import Basis, LambdaPath, PathEnd, PathPoint
 
 
-@register("stars", goals=("structure",))
 @dataclass(frozen=True, slots=True)
 class Stars:
     """The least regularised network whose edges are stable over subsamples of the rows.
