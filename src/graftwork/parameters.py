@@ -229,15 +229,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         metavar="chow-liu|FILE",
     ),
     Parameter(
-        "anneal", None, _FREE, "int or sequence of float, optional",
-        """Larger lambdas to go through first, each from the network of the one before: their
-        number (evenly spaced on a log scale from where the first edge appears), or their values
-        from large to small. Meant to keep belief propagation healthy.""",
-        within="method_options",
-        help="Go through N larger lambdas first, which helps belief propagation converge.",
-        metavar="N",
-    ),
-    Parameter(
         "max_tests", None, Number(1, whole=True, optional=True), "int, optional",
         "Scored pairs after which to stop.",
         within="method_options",
@@ -527,8 +518,8 @@ def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
     Examples
     --------
-    >>> joined({"method_options": {"anneal": 3}}, {"method_options": {"count": 1}})
-    {'method_options': {'anneal': 3, 'count': 1}}
+    >>> joined({"method_options": {"max_iter": 3}}, {"method_options": {"count": 1}})
+    {'method_options': {'max_iter': 3, 'count': 1}}
     """
     found = dict(options)
     for name, value in own.items():

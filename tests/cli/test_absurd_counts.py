@@ -10,7 +10,6 @@ HUGE = "1000000000000"
 REFUSED = {
     "bootstrap": ["bootstrap", "{table}", "--n", HUGE],
     "permutations": ["compare-groups", "{table}", "--by", "d", "--permutations", HUGE],
-    "anneal": ["learn", "{table}", "--anneal", HUGE],
 }
 #: Bytes of address space would count libraries too; what a process writes to is its data.
 MOST_MEMORY = 10**9

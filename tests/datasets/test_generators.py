@@ -118,7 +118,7 @@ def test_planted_chain_is_found_again():
     ("options", "told"),
     [
         ({"n_states": 1}, "n_states must .*got 1"),
-        ({"n_states": 2.5}, "n_states must .*got 2.5"),
+        ({"n_states": 2.5}, "n_states is 2.5"),
         ({"n_states": [2, 3]}, "one for each of the 12"),
         ({"n_states": "22"}, "n_states is '22'"),
         ({"n_states": [2] * 11 + [0]}, "n_states must .*got 0"),

@@ -196,7 +196,7 @@ def _option(parameter: Parameter) -> Any:
         kind = int if check.whole else float
         limits = {"min": check.low if check.above is None else 0.0}
     else:
-        kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
+        kind = {"lam": str, "n_jobs": int}.get(parameter.name, str)
     listed = parameter.within == "knowledge" and parameter.name != "penalty_weights"
     if listed or parameter.name in ("ordinal", "bins"):
         kind = list[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,6 @@ from graftwork.selection import (
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.criteria.adaptive import Adaptive
 from graftwork.selection.folds import Fold, Folder
-from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 from graftwork.testing.lost import NOTHING_LOST, Lost
 
@@ -158,11 +157,7 @@ class Learning:
             penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
         self._warn_of_faint(penalty)
         problem = Problem(spec.objective_of(self.sample), penalty, self.family)
-        outcome = graft(
-            problem,
-            **self.options,
-            schedule=annealing_schedule(spec.anneal, problem),
-        )
+        outcome = graft(problem, **self.options)
         return Learned(outcome, outcome.potentials, choice, [])
 
     def _warn_of_faint(self, penalty: Penalty) -> None:
@@ -307,21 +302,6 @@ def given_lambda(spec: FitSpec) -> LambdaChoice:
     if spec.lam is None:
         return LambdaChoice("sized", 0.0)
     return LambdaChoice("given", spec.lam)
-
-
-def annealing_schedule(anneal: int | Sequence[float] | None, problem: Problem) -> list[float]:
-    """Return the lambdas to go through before the problem's own.
-
-    A number of them is spread evenly on a log scale, from where the first edge appears.
-    """
-    if anneal is None:
-        return []
-    if not isinstance(anneal, int):
-        return list(anneal)
-    top, lam = largest_score(problem), problem.penalty.lam
-    if not 0 < lam < top:
-        return []
-    return [float(x) for x in np.geomspace(top, lam, anneal + 1)[:-1]]
 
 
 def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:

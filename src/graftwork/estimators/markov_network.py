@@ -851,7 +851,6 @@ class MarkovNetwork(Estimator):
             "penalty": self.penalty,
             "l2": spec.l2,
             "penalize_unary": spec.unary,
-            "anneal": _plain(spec.anneal),
             "start": words_of_start(spec.start),
             "goal": self.goal,
             "fdr": float(self.fdr),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -73,8 +71,8 @@ class FitSpec:
     criterion : Criterion or None
         What chooses lambda; None for tests of edges.
     knowledge : PriorKnowledge
-    start, anneal
-        Of the run, as users give them.
+    start
+        Of the run, as users give it.
     budget : Budget
     table_memory : int
         Bytes that tables of one variable may take (see `check_tables`).
@@ -106,7 +104,6 @@ class FitSpec:
     criterion: Criterion | None
     knowledge: PriorKnowledge
     start: Any
-    anneal: int | tuple[float, ...] | None
     budget: Budget
     table_memory: int
     tol: float
@@ -150,7 +147,6 @@ class FitSpec:
             criterion=make_criterion(given["goal"], given["criterion"], given["criterion_options"]),
             knowledge=PriorKnowledge.read(given["knowledge"]),
             start=run["start"],
-            anneal=_annealing(run["anneal"]),
             budget=Budget(
                 given["max_edges"],
                 run["max_iter"],
@@ -252,8 +248,6 @@ class FitSpec:
             self._check_choice()
         if self.start is not None:
             check_start(self.start)
-        if self.anneal is not None:
-            self._check_annealing()
         if self.tie is not None and self.tied != self.tie:
             raise ParameterError(
                 f"tie={self.tie} ties weights after the search, and the method's option "
@@ -296,8 +290,6 @@ class FitSpec:
             yield choosing, "with penalty='none': there is no lambda to choose"
         elif self.lam is not None:
             yield choosing, "where lam is a number: it is for lam='auto'"
-        else:
-            yield ("anneal",), "with lam='auto', which goes through larger lambdas anyway"
         if self.criterion is not None:
             yield (
                 ("fdr",),
@@ -328,26 +320,6 @@ class FitSpec:
                 "lam must be a number with start, got 'auto': it follows a path of lambdas that "
                 "begins without edges. Give lam, or leave start out."
             )
-
-    def _check_annealing(self) -> None:
-        """Refuse lambdas to go through that lead nowhere."""
-        if self.penalty in DENSE:
-            raise ParameterError(
-                f"anneal goes through lambdas of a sparse penalty; penalty={self.penalty!r} has "
-                "none."
-            )
-        if self.recipe.sized:
-            raise ParameterError(
-                f"anneal grows a network from a large lambda down; method {self.recipe.name!r} "
-                "starts with all its edges. Leave anneal out."
-            )
-        if isinstance(self.anneal, tuple):
-            ends = self.anneal if self.lam is None else (*self.anneal, self.lam)
-            if any(later > earlier for earlier, later in pairwise(ends)):
-                raise ParameterError(
-                    "anneal must fall from large to small and end at lam or above it, got "
-                    f"{list(self.anneal)!r}."
-                )
 
 
 def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -382,20 +354,6 @@ def _lambda(value: Any, penalty: Any) -> float | None:
             raise ParameterError(f'lam must be "auto" or a number, such as 0.01; got {value!r}.')
         return None
     return number("lam", value, 0.0, above=penalty not in DENSE)
-
-
-def _annealing(value: Any) -> int | tuple[float, ...] | None:
-    """Return the number of lambdas to go through, or their values."""
-    if value is None:
-        return None
-    if isinstance(value, Integral):
-        return int(number("anneal", value, 0, whole=True))
-    try:
-        return tuple(number("anneal", lam, 0.0, above=True) for lam in value)
-    except TypeError:
-        raise ParameterError(
-            f"anneal must be a whole number or falling values of lambda, got {value!r}."
-        ) from None
 
 
 def _seed(random_state: Any) -> Any:

@@ -6,7 +6,6 @@ does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +22,6 @@ from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.solvers import Solution
 
-# The steps of an annealing schedule are solved to this share of their lambda.
-ANNEALING_ACCURACY = 0.1
 # Rounds in a row that change nothing before a run ends, though something still seems to violate.
 MOST_FUTILE = 10
 # A relative decrease of the objective below this is rounding.
@@ -62,7 +59,6 @@ def graft(
     recipe: Recipe,
     *,
     start: Any = None,
-    schedule: Sequence[float] = (),
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
@@ -76,9 +72,6 @@ def graft(
 
     Parameters
     ----------
-    schedule : sequence of float
-        Values of lambda to go through first, from large to small, each from the network of the one
-        before and solved loosely (annealing).
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
     log = RunLog(budget or Budget(), observer, problem.objective)
@@ -88,7 +81,7 @@ def graft(
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with one_blas_thread():
         try:
-            run.grow(schedule)
+            run.grow()
         except KeyboardInterrupt:
             run.interrupt()
         return run.outcome()
@@ -102,19 +95,10 @@ class _Run:
         self.stop: Stop | None = None
         self.tally = Tally(wanted=wanted) if state.recipe.exchange else None
 
-    def grow(self, schedule: Sequence[float]) -> None:
-        """Go through the lambdas of a schedule, then solve at the problem's own."""
+    def grow(self) -> None:
+        """Solve the problem."""
         state = self.state
-        final = state.problem
-        for lam in schedule:
-            state.change(final.at(lam))
-            self._grow(ANNEALING_ACCURACY * lam)
-            if self.stop not in (None, "stalled"):
-                break
-            self.stop = None  # a stall on the way is not the end
-        state.change(final)
-        if self.stop is None:
-            self._finish()
+        self._finish()
         if self.stop == "edges" and state.recipe.exchange is None:
             self._fill_up()
         elif self.stop == "edges":
@@ -174,8 +158,8 @@ class _Run:
             state.accuracy = max(target, min(state.accuracy, state.solution.residual))
         chosen, tries, state.futile = _EMPTY, 0, _EMPTY
         while True:
-            state.activate(chosen)
             before = state.solution.objective
+            state.activate(chosen)
             accuracy, steps = max(state.accuracy, target), None
             if len(chosen) and not tries:
                 accuracy, steps = state.recipe.schedule.plan(accuracy, state.solution.residual)

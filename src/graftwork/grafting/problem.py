@@ -162,10 +162,6 @@ class Network:
         )
         return replace(self, solution=solution)
 
-    def under(self, problem: Problem) -> Network:
-        """Return the same network measured by another problem's penalty."""
-        return self._moved(problem, self.layout, self.free, np.arange(len(self.free)))
-
     def _moved(self, problem: Problem, layout: Any, free: Bools, entries: Ints) -> Network:
         """Return the same network in another layout, which begins with these entries of the old.
 
