@@ -119,7 +119,7 @@ EDGES = {
     "an edge less": lambda h: h["edges"].pop(),
     "edge out of range": lambda h: h["edges"][0].__setitem__(1, 50),
     "edge backwards": lambda h: h["edges"][0].reverse(),
-    "edge twice": lambda h: h["edges"].append(h["edges"][0]),
+    "edge twice": lambda h: h.update(edges=h["edges"][:1] * max(2, len(h["edges"]))),
     "edge of text": lambda h: h.update(edges=[["0", "1"]]),
 }
 FORMATS = {

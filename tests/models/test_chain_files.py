@@ -164,7 +164,7 @@ def test_commands_for_networks_refuse_chains_in_one_sentence(tmp_path, capsys, w
     names = {"M": "chain.gw", "N": "network.gw", "D": "data.csv", "O": "out"}
     chain().save(tmp_path / "chain.gw")
     network().save(tmp_path / "network.gw")
-    (tmp_path / "data.csv").write_text("a,b\nx,0\ny,1\n" * 5)
+    (tmp_path / "data.csv").write_text("a,b\n" + "x,0\ny,1\n" * 5)
     assert main([str(tmp_path / names[word]) if word in names else word for word in words]) == 2
     *_, line = capsys.readouterr().err.strip().splitlines()
     assert "chain.gw' holds a chain of labels, where a network" in line
