@@ -41,7 +41,7 @@ ROOMS = {
     "penalties": ["penalties"],
     "solvers": ["solvers"],
     "objectives": ["objectives", "chains"],
-    "testing": ["testing"],
+    "significance": ["significance"],
     "inference": ["inference"],
     "models": ["models", "chains"],
 }
