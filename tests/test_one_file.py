@@ -25,7 +25,8 @@ PARTS = {
     "aic.py": '''
         from dataclasses import dataclass
 
-        from graftwork.selection.criteria.information import Ebic
+        from graftwork.selection.criteria import Judge, ebic_value
+        from graftwork.selection.path import Basis, PathPoint
 
         @dataclass(frozen=True)
         class Aic:
@@ -33,8 +34,17 @@ PARTS = {
 
             refits = False
 
-            def begin(self, *given):
-                return Ebic(0.0).begin(*given)
+            def begin(self, problem_at, folder, rng):
+                return Judge(Basis("ebic"), self.points)
+
+            def points(self, paths, lams):
+                for lam in lams:
+                    fit = paths[0].step(lam)
+                    known, sample = fit.certificate, paths[0].problem_at(lam).objective.sample
+                    value = ebic_value(sample, known.loss, fit.potentials, 0.0)
+                    yield PathPoint(
+                        lam, known.n_edges, known.loss, known.objective, criterion=value
+                    )
         ''',
     "leaning.py": '''
         from graftwork.penalties.lasso import L1

@@ -116,15 +116,15 @@ PENALTIES: Registry[Any] = Registry(
 _BOTH = {"goals": ("prediction", "structure")}
 #: Criteria for lambda; the trait "goals" says what each serves.
 CRITERIA: Registry[Any] = Registry(
-    "graftwork.selection.criteria",
+    "graftwork.selection",
     {
-        "adaptive": Entry("adaptive:Adaptive", traits={"goals": ("structure",)}),
-        "ebic": Entry("information:Ebic", traits=_BOTH),
-        "ebic-refit": Entry("information:EbicRefit", traits=_BOTH),
-        "ebic-then-refit": Entry("information:EbicThenRefit", traits=_BOTH),
-        "hold-out": Entry("held_out:HoldOut", traits={"goals": ("prediction",)}),
-        "k-fold": Entry("held_out:KFold", traits={"goals": ("prediction",)}),
-        "stars": Entry("stars:Stars", traits={"goals": ("structure",)}),
+        "adaptive": Entry("criteria:adaptive", traits={"goals": ("structure",)}),
+        "ebic": Entry("criteria:ebic", traits=_BOTH),
+        "ebic-refit": Entry("criteria:ebic_refit", traits=_BOTH),
+        "ebic-then-refit": Entry("criteria:ebic_then_refit", traits=_BOTH),
+        "hold-out": Entry("criteria:HoldOut", traits={"goals": ("prediction",)}),
+        "k-fold": Entry("criteria:KFold", traits={"goals": ("prediction",)}),
+        "stars": Entry("criteria:Stars", traits={"goals": ("structure",)}),
     },
 )
 

@@ -3,9 +3,7 @@
 from graftwork.selection import absent, choice, levels, refits, structure
 from graftwork.selection.absent import AbsentPairs, shifts
 from graftwork.selection.choice import FURTHEST, RATIO
-from graftwork.selection.criteria import CRITERIA, has_risen, held_out, minimum
-from graftwork.selection.criteria.information import ebic
-from graftwork.selection.criteria.stars import instability
+from graftwork.selection.criteria import CRITERIA, best, ebic_value, instability, spoken
 from graftwork.selection.folds import count_observations, deal, draw
 from graftwork.selection.levels import find_levels, largest_score, noise_level
 from graftwork.selection.path import (

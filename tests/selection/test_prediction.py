@@ -23,15 +23,14 @@ from doors.selection import (
     PATH_ACCURACY,
     PATH_RECIPE,
     RATIO,
+    best,
     choice,
     count_observations,
     deal,
     draw,
-    ebic,
-    has_risen,
-    held_out,
+    ebic_value,
     instability,
-    minimum,
+    spoken,
 )
 from support.problems import random_table
 
@@ -219,13 +218,13 @@ def test_where_many_weak_edges_add_up_the_path_is_taken():
 
 
 def test_less_than_a_standard_error_is_no_reason_to_prefer_the_path(planted, monkeypatch):
-    monkeypatch.setattr(held_out._Predicting, "judged", lambda *_: (1e3, 0.9))
+    monkeypatch.setattr(choice, "compare", lambda *_: (1e3, 0.9))
     net = learn(planted)
     assert net.refitted_
     assert "does worse by less than a standard error (1000): that was taken" in gw.describe(
         net.choice_
     )
-    monkeypatch.setattr(held_out._Predicting, "judged", lambda *_: (1e3, 1.1))
+    monkeypatch.setattr(choice, "compare", lambda *_: (1e3, 1.1))
     assert not learn(planted).refitted_
 
 
@@ -300,7 +299,7 @@ def test_ebic_by_hand():
     degrees = sum((cards[i] - 1) * (cards[j] - 1) for i, j in edges)
     loss = -to_model(table, sample, fit.potentials).log_pseudo_likelihood(table).mean()
     by_hand = 2 * 120 * loss + degrees * math.log(120) + 4 * 0.5 * len(edges) * math.log(5)
-    assert ebic(sample, fit.certificate.loss, fit.potentials, 0.5) == pytest.approx(by_hand)
+    assert ebic_value(sample, fit.certificate.loss, fit.potentials, 0.5) == pytest.approx(by_hand)
 
 
 def test_ebic_of_refits_uses_their_loss(planted):
@@ -338,11 +337,18 @@ def points(*values):
 
 
 def test_the_path_ends_after_three_rises_in_a_row_only():
-    assert not has_risen(points(3.0, 2.0, 2.1, 2.2))
-    assert not has_risen(points(2.0, 2.1, 2.2, 2.15, 2.3, 2.4))
-    assert has_risen(points(2.0, 2.1, 2.2, 2.3))
-    assert not has_risen(points(2.0, 2.0, 2.0, 2.0 + 1e-12))
-    assert minimum(points(3.0, 2.0, 2.5, 2.0)) == 1
+    assert spoken(points(3.0, 2.0, 2.1, 2.2)) is None
+    assert spoken(points(2.0, 2.1, 2.2, 2.15, 2.3, 2.4)) is None
+    assert spoken(points(2.0, 2.1, 2.2, 2.3)) == "rises"
+    assert spoken(points(2.0, 2.0, 2.0, 2.0 + 1e-12)) is None
+    assert best(points(3.0, 2.0, 2.5, 2.0)) == 1
+
+
+def test_with_a_threshold_the_last_that_keeps_to_it_is_best():
+    assert spoken(points(0.0, 0.01, 0.02, 0.03, 0.1), 0.1) is None
+    assert spoken(points(0.0, 0.11), 0.1) == "unstable"
+    assert best(points(0.0, 0.05, 0.1, 0.11), 0.1) == 2
+    assert best(points(0.2, 0.3), 0.1) == 0
 
 
 def test_a_path_whose_best_lies_at_its_end_is_extended(path_alone):
@@ -552,7 +558,17 @@ def test_a_missing_cell_is_refused():
         ({"criterion": "ebic", "criterion_options": {"gamma": "big"}}, "must be a number"),
         ({"criterion_options": {"folds": 1}}, "at least 2"),
         ({"criterion_options": {"folds": 2.5}}, "whole number"),
-        ({"criterion": "hold-out", "criterion_options": {"share": 1.0}}, "between 0 and 1"),
+        ({"criterion": "hold-out", "criterion_options": {"share": 1.0}}, "above 0 and below 1"),
+        ({"criterion": "hold-out", "criterion_options": {"share": 0}}, "above 0 and below 1"),
+        (
+            {"goal": "structure", "criterion": "stars", "criterion_options": {"threshold": 0.5}},
+            "threshold must be a number above 0 and below 0.5",
+        ),
+        (
+            {"goal": "structure", "criterion": "stars", "criterion_options": {"size": 0}},
+            "size must be a whole number at least 1",
+        ),
+        ({"criterion": "ebic", "criterion_options": {"refits": 1}}, "option='refits' is not known"),
         ({"goal": "structure", "criterion_options": {"folds": 3}}, "has no options"),
     ],
 )

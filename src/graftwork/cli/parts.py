@@ -112,8 +112,7 @@ def source_words(files: int, name: str) -> str:
 
 def check_criterion(settings: Mapping[str, Any]) -> None:
     """Refuse, before a long file is read, criteria that choose lambda by splitting the rows."""
-    from graftwork.selection.criteria.held_out import HoldOut, KFold
-    from graftwork.selection.criteria.stars import Stars
+    from graftwork.selection.criteria import HoldOut, KFold, Stars
 
     spec = spec_without_files(settings)
     if spec.chooses and isinstance(spec.criterion, HoldOut | KFold | Stars):

@@ -19,7 +19,7 @@ from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.missing import MissingCells
 from graftwork.estimators.ordering import in_order
 from graftwork.estimators.spec import FitSpec
-from graftwork.selection.criteria.information import Ebic
+from graftwork.selection.criteria import Ebic
 
 
 def read_counts(

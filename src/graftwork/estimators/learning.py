@@ -38,8 +38,7 @@ from graftwork.selection import (
     learn_structure,
     normal_prior,
 )
-from graftwork.selection.criteria import Criterion
-from graftwork.selection.criteria.adaptive import Adaptive
+from graftwork.selection.criteria import Criterion, Ebic, adaptive_factors
 from graftwork.selection.folds import Fold, Folder
 from graftwork.significance import DrawnFrom, Evidence
 from graftwork.significance.lost import NOTHING_LOST, Lost
@@ -194,8 +193,8 @@ class Learning:
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""
         prior = self.family.prior
-        if isinstance(criterion, Adaptive):
-            weighed = criterion.weigh(self._problem_of(prior)(self.sample), self.options)
+        if isinstance(criterion, Ebic) and criterion.adaptive:
+            weighed = adaptive_factors(self._problem_of(prior)(self.sample), self.options)
             if isinstance(weighed, Outcome):
                 choice = LambdaChoice("adaptive", weighed.certificate.lam, weighed.certificate.stop)
                 return Learned(weighed, weighed.potentials, choice, [])

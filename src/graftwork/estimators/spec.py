@@ -344,8 +344,8 @@ def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criteri
 
     Examples
     --------
-    >>> make_criterion("structure", "ebic", {"gamma": 0.5})
-    Ebic(gamma=0.5)
+    >>> make_criterion("structure", "ebic", {"gamma": 0.5}).gamma
+    0.5
     """
     if name is None:
         name = GOALS[goal][0]

@@ -7,18 +7,17 @@ are held out, the network of the edges that tests keep is judged by the same row
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe
+from graftwork.grafting import Budget, Observer, Outcome, Recipe
 from graftwork.inference.layout import Potentials
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
-from graftwork.selection.criteria import RISES, Criterion, Judge
+from graftwork.selection.criteria import RISES, Criterion, Judge, ProblemAt, best, compare, spoken
 from graftwork.selection.folds import Folder
 from graftwork.selection.levels import Levels, find_levels, largest_score
 from graftwork.selection.path import (
@@ -65,7 +64,7 @@ class Chosen:
 
 
 def choose_lambda(
-    problem_at: Callable[[float], Problem],
+    problem_at: ProblemAt,
     criterion: Criterion,
     folder: Folder,
     recipe: Recipe,
@@ -83,13 +82,15 @@ def choose_lambda(
     fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     fits.observer.on_stage("looking for the range of lambda", 0, 2)
     levels = find_levels(problem_at(1.0), fits.late)
-    judge = criterion.begin(fits, folder, rng)
-    search = _Search(fits, judge, recipe, criterion.refits, tolerance, rng)
+    judge = criterion.begin(problem_at, folder, rng)
+    folds = () if judge is None else judge.folds
+    paths = [fits.sharing_log(fold.problem_at) for fold in folds] or [fits]
+    search = _Search(fits, judge, paths, recipe, tolerance, rng)
     with one_blas_thread():
         try:
             search.descend(levels)
             if fdr is None or not search.compare(levels, fdr):
-                search.settle()
+                search.settle(criterion.refits)
         except PathEndedError:
             pass
         except KeyboardInterrupt:
@@ -97,182 +98,174 @@ def choose_lambda(
         return search.result()
 
 
+@dataclass(slots=True, eq=False)
 class _Search:
-    """The way down, then the fit to all rows at the lambda chosen."""
+    """The way down, then the fit to all rows at the lambda chosen; what there is so far."""
 
-    def __init__(
-        self,
-        fits: LambdaPath,
-        judge: Judge | None,
-        recipe: Recipe,
-        refits: bool,
-        tolerance: float,
-        rng: np.random.Generator,
-    ) -> None:
-        self._fits, self._judge, self._recipe = fits, judge, recipe
-        self._refits, self._tolerance, self._rng = refits, tolerance, rng
-        self._path: list[PathPoint] = []
-        self._top, self._planned, self._walked = 1.0, 0, 0
-        self._ending: PathEnd | Literal["end"] | None = None
-        self._outcome: Outcome | None = None
-        self._refitted: Solution | None = None
-        self._judged: float | None = None
-        self._tested: StructureResult | None = None
+    fits: LambdaPath
+    judge: Judge | None
+    paths: list[LambdaPath]  # of the judge's folds, or that of all rows
+    recipe: Recipe
+    tolerance: float
+    rng: np.random.Generator
+    top: float = 1.0
+    planned: int = 0  # lambdas of the way down, as planned; walked: once it has ended
+    walked: int = 0
+    end: PathEnd | None = None
+    # those of the way down, then perhaps one between two of them
+    points: list[PathPoint] = field(default_factory=list)
+    outcome: Outcome | None = None
+    refitted: Solution | None = None
+    judged: float | None = None  # the criterion of the network of tested edges
+    tested: StructureResult | None = None
 
     def descend(self, levels: Levels) -> None:
         """Look at lambdas from large to small until the criterion has spoken."""
-        judge = self._judge
-        largest, others = levels.largest, [] if judge is None else judge.paths
-        for fits in others:
-            if fits is not self._fits:
-                largest = max(largest, largest_score(fits.problem_at(1.0)))
-        if largest > 0.0:
-            self._top = 1.02 * largest
-        if largest <= 0.0 or judge is None:
+        others = [path.problem_at(1.0) for path in self.paths if path is not self.fits]
+        largest = max([levels.largest, *map(largest_score, others)])
+        if largest <= 0.0:
             return
-        floor = min(levels.noise, largest) or largest
-        self._planned = _steps(self._top, PLANNED * floor)
-        furthest = _steps(self._top, FURTHEST * floor)
-        while not self._ending:
-            place = len(self._path)
-            lam = self._top * RATIO**place
-            steps = max(self._planned, place + 1) + 2
-            self._fits.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
-            self._path.append(judge.look(lam))
-            self._ending = judge.done(self._path)
-            near = judge.best(self._path) > place - RISES
-            if not self._ending and place + 1 >= (furthest if near else self._planned):
-                self._ending = "end"
-        self._refine(judge)
+        self.top = 1.02 * largest
+        if self.judge is not None:
+            lams = self._lams(self.judge, min(levels.noise, largest) or largest)
+            for point in self.judge.points(self.paths, lams):
+                self.points.append(point)
 
-    def _refine(self, judge: Judge) -> None:
-        """Look at the lambda where a parabola through the best and its neighbours has its minimum.
+    def _lams(self, judge: Judge, floor: float) -> Iterator[float]:
+        """Yield each lambda once the points have the one before; the floor is the noise level.
 
-        The path is coarse, and near the best its criterion is flat.
+        The last is where a parabola through the best held-out loss and its neighbours has its
+        minimum: the path is coarse, and near the best its criterion is flat.
         """
-        self._walked, place = len(self._path), judge.best(self._path)
-        if judge.smooth and 0 < place < self._walked - 1:
-            above, best, below = (self._path[place + k].criterion for k in (-1, 0, 1))
-            shift = 0.5 * (above - below) / (above - 2.0 * best + below)
-            lam = self._path[place].lam * RATIO**shift
-            self._fits.observer.on_stage(f"lambda {lam:.4g}", self._walked + 1, self._walked + 3)
-            self._path.append(judge.look(lam))
+        points, threshold = self.points, judge.basis.threshold
+        self.planned = _steps(self.top, PLANNED * floor)
+        furthest = _steps(self.top, FURTHEST * floor)
+        while self.end is None:
+            place = len(points)
+            lam = self.top * RATIO**place
+            steps = max(self.planned, place + 1) + 2
+            self.fits.observer.on_stage(f"lambda {lam:.4g}", place + 1, steps)
+            yield lam
+            self.end, k = spoken(points, threshold), best(points, threshold)
+            if not self.end and place + 1 >= (furthest if k > place - RISES else self.planned):
+                self.end = "boundary" if k == place else "inside"
+        self.walked = len(points)
+        if judge.basis.how == "held-out" and 0 < k < place:
+            above, middle, below = (points[k + step].criterion for step in (-1, 0, 1))
+            shift = 0.5 * (above - below) / (above - 2.0 * middle + below)
+            lam = points[k].lam * RATIO**shift
+            self.fits.observer.on_stage(f"lambda {lam:.4g}", place + 2, place + 4)
+            yield lam
 
     def compare(self, levels: Levels, fdr: float) -> bool:
         """Judge the network of tested edges; if it is to be taken, learn it from all rows."""
-        judge = self._judge
-        if judge is None or not self._path:
+        judge, points = self.judge, self.points
+        if judge is None or judge.basis.how != "held-out" or not points:
             return False
-        above = sum(point.lam > levels.noise for point in self._path[: self._walked])
-        accuracy = max(self._tolerance, PART_ACCURACY * levels.noise)
-
-        def learn(problem_at: Callable[[float], Problem], start: Potentials) -> Potentials:
-            found = self._test(problem_at, fdr, accuracy, start)
-            potentials: Potentials = found.refitted.point.potentials
-            return potentials
-
-        judged = judge.judged(learn, min(above, self._walked - 1), judge.best(self._path))
-        if judged is None:
-            return False
-        criterion, excess = judged
+        above = sum(point.lam > levels.noise for point in points[: self.walked])
+        near, place = min(above, self.walked - 1), best(points)
+        accuracy = max(self.tolerance, PART_ACCURACY * levels.noise)
+        tested: list[Potentials] = []
+        for path in self.paths:
+            found = self._test(path.problem_at, fdr, accuracy, path.fits[near].potentials)
+            tested.append(found.refitted.point.potentials)
+        judged, excess = compare(
+            judge, tested, [path.fits[place].potentials for path in self.paths]
+        )
         if excess < ALLOWED:
-            self._tested = self._test(self._fits.problem_at, fdr, self._tolerance)
-        self._judged = criterion
-        return self._tested is not None
+            self.tested = self._test(self.fits.problem_at, fdr, self.tolerance)
+        self.judged = judged
+        return self.tested is not None
 
     def _test(
         self,
-        problem_at: Callable[[float], Problem],
+        problem_at: ProblemAt,
         fdr: float,
         tolerance: float,
         start: Potentials | None = None,
     ) -> StructureResult:
         """Return the network of tested edges; its search counts as a part of this one."""
-        fits, objective = self._fits, problem_at(1.0).objective
+        fits, pseudo = self.fits, problem_at(1.0).objective
         fits.check_time()
-        pseudo = objective
-        if not isinstance(objective, PseudoLikelihood):
-            pseudo = PseudoLikelihood(objective.sample)
+        if not isinstance(pseudo, PseudoLikelihood):
+            pseudo = PseudoLikelihood(pseudo.sample)
         found = learn_structure(
             problem_at,
             pseudo,
-            self._recipe,
+            self.recipe,
             fdr=fdr,
             budget=fits.budget_left(),
             tolerance=tolerance,
-            rng=self._rng,
+            rng=self.rng,
             observer=fits.observer,
             start=start,
         )
         fits.include(found.outcome)
         return found
 
-    def settle(self) -> None:
+    def settle(self, refits: bool) -> None:
         """Fit all rows at the lambda chosen, to the tolerance; refit if the criterion does."""
         lam, start = self._best()
-        steps = len(self._path) + 2
-        self._fits.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
-        self._outcome = self._fits.settle(self._recipe, lam, start, self._tolerance)
-        self._fits.check(self._outcome)
-        if self._refits:
-            self._fits.check_time()
-            self._refitted = self._fits.refit(lam, self._outcome.potentials, FINAL_ACCURACY)
+        steps = len(self.points) + 2
+        self.fits.observer.on_stage(f"all rows at lambda {lam:.4g}", steps - 1, steps)
+        self.outcome = self.fits.settle(self.recipe, lam, start, self.tolerance)
+        self.fits.check(self.outcome)
+        if refits:
+            self.fits.check_time()
+            self.refitted = self.fits.refit(lam, self.outcome.potentials, FINAL_ACCURACY)
 
     def result(self) -> Chosen:
         """Return the best so far."""
-        fits, lam = self._fits, self._best()[0]
-        path, tested = tuple(sorted(self._path, key=lambda point: -point.lam)), self._tested
+        fits, (lam, start) = self.fits, self._best()
+        path, tested = tuple(sorted(self.points, key=lambda point: -point.lam)), self.tested
         if tested is not None:
             certified = replace(tested.outcome, trace=tuple(fits.trace))
             choice = replace(tested.choice, path=self._searched())
             return Chosen(certified, tested.refitted, path, choice, tested)
-        outcome = self._outcome
+        outcome = self.outcome
         if outcome is None:
             # Only evaluated here: the weights are solved below, unless somebody is waiting.
-            outcome = fits.weigh(lam, self._best()[1], np.inf)
-        outcome = fits.conclude(outcome, self._tolerance)
+            outcome = fits.weigh(lam, start, np.inf)
+        outcome = fits.conclude(outcome, self.tolerance)
         path = tuple(replace(point, chosen=point.lam == lam) for point in path)
-        return Chosen(outcome, self._refitted, path, self._choice(outcome, lam))
+        return Chosen(outcome, self.refitted, path, self._choice(outcome, lam))
 
     def _best(self) -> tuple[float, Potentials]:
-        """Return the best lambda so far, and a network near the one there."""
-        if self._judge is None or not self._path:
-            problem = self._fits.problem_at(self._top)
-            return self._top, independent_potentials(problem.objective.sample)
-        place = self._judge.best(self._path)
-        return self._path[place].lam, self._judge.start(place)
+        """Return the best lambda so far, and a network of all rows near the one there."""
+        if self.judge is None or not self.points:
+            problem = self.fits.problem_at(self.top)
+            return self.top, independent_potentials(problem.objective.sample)
+        place = best(self.points, self.judge.basis.threshold)
+        start: Potentials = self.paths[0].fits[place].potentials
+        if self.judge.folds:
+            start = self.judge.folds[0].lift(start)
+        return self.points[place].lam, start
 
     def _choice(self, outcome: Outcome, lam: float) -> LambdaChoice:
         """Return how lambda was chosen."""
         stop = outcome.certificate.stop
-        if self._judge is None:
+        if self.judge is None:
             return LambdaChoice("one-row", lam)
-        how = self._judge.basis.how
-        if not self._path:
-            if not self._planned and stop in GOES_ON:
-                return LambdaChoice("independent", lam)
-            return LambdaChoice(how, lam, stop)
-        path = self._searched()
-        return LambdaChoice(how, lam, None if path.end else stop, path=path)
+        how = self.judge.basis.how
+        if self.points:
+            return LambdaChoice(how, lam, None if self.end else stop, path=self._searched())
+        if not self.planned and stop in GOES_ON:
+            return LambdaChoice("independent", lam)
+        return LambdaChoice(how, lam, stop)
 
     def _searched(self) -> PathSearch:
         """Return the search along the path, in numbers."""
-        assert self._judge is not None
-        place, last = self._judge.best(self._path), (self._walked or len(self._path)) - 1
-        end: PathEnd | None = None
-        if self._ending == "end":
-            end = "boundary" if place == last else "inside"
-        elif self._ending:
-            end = self._ending
+        assert self.judge is not None
+        points, basis, walked = self.points, self.judge.basis, self.walked or len(self.points)
         return PathSearch(
-            self._judge.basis,
-            len(self._path),
-            self._path[0].lam,
-            self._path[last].lam,
-            self._path[place].criterion,
-            end,
-            self._path[self._planned - 1].lam if last >= self._planned else None,
-            self._judged,
+            basis,
+            len(points),
+            points[0].lam,
+            points[walked - 1].lam,
+            points[best(points, basis.threshold)].criterion,
+            self.end,
+            points[self.planned - 1].lam if walked > self.planned else None,
+            self.judged,
         )
 
 
