@@ -10,22 +10,18 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import graftwork as gw
-from graftwork.errors import DataError, ParameterError
 
 from doors.report import (
     asset,
     embedded,
     grouping,
-    large_layout,
     network_view,
     packed,
     page_html,
-    places_of,
     texts,
     view,
 )
@@ -103,29 +99,7 @@ def test_a_fitted_network_brings_its_tests_and_whatever_was_measured(tmp_path):
     assert "Learned from 500 rows." in data["words"]
 
 
-def test_every_result_has_a_page_and_other_things_are_refused(tmp_path):
-    with pytest.raises(DataError, match="a dict cannot be explored"):
-        view({"a": 1})
-    from sklearn.exceptions import NotFittedError
-
-    for unfitted in (gw.MarkovNetwork(), gw.ChainCRF()):
-        with pytest.raises(NotFittedError):
-            unfitted.explore(tmp_path / "net.html")
-    with pytest.raises(ParameterError, match="groups must be a dict"):
-        three().explore(tmp_path / "net.html", groups=["a"])
-    with pytest.raises(DataError, match="there is no variable 'A'"):
-        three().explore(tmp_path / "net.html", groups={"A": 1})
-    with pytest.raises(FileNotFoundError):
-        three().explore(tmp_path / "nowhere" / "net.html")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["net.pdf", "net.txt", "net"])
-def test_names_of_other_formats_are_refused(tmp_path, name):
-    with pytest.raises(ParameterError, match=r"does not end in \.html or \.htm") as caught:
-        three().explore(tmp_path / name)
-    assert "'net.html'" in str(caught.value)
-    assert not list(tmp_path.iterdir())
+def test_endings_may_be_written_large(tmp_path):
     assert three().explore(tmp_path / "net.HTM").is_file()
 
 
@@ -232,32 +206,6 @@ def test_packed_numbers_are_little_endian():
     np.testing.assert_array_equal(unpacked(packed(np.array([1.5, np.nan], ">f8"))), [1.5, np.nan])
     np.testing.assert_array_equal(unpacked(packed([None, 2.0])), [np.nan, 2.0])
     np.testing.assert_array_equal(unpacked(packed(np.array([[1, -2]]), "i4")), [1, -2])
-
-
-# ---- the layout of large networks --------------------------------------------------------------
-
-
-def test_large_layouts_keep_neighbours_near_and_nodes_apart():
-    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 20))
-    edges = np.array(graph.edges)
-    points = large_layout(400, edges, np.ones(len(edges)))
-    gaps = np.linalg.norm(points[:, None] - points[None], axis=2)
-    np.fill_diagonal(gaps, np.inf)
-    assert gaps.min() > 0.15
-    near = gaps[edges[:, 0], edges[:, 1]].mean()
-    np.fill_diagonal(gaps, 0.0)
-    assert near < 0.25 * gaps.mean()
-    np.testing.assert_array_equal(points, large_layout(400, edges, np.ones(len(edges))))
-
-
-def test_communities_of_a_large_network_lie_together():
-    graph = nx.planted_partition_graph(4, 100, 0.1, 0.002, seed=1)
-    edges = np.array(list(graph.edges))
-    places = places_of(400, edges, np.ones(len(edges)))
-    middles = places.reshape(4, 100, 2).mean(axis=1)
-    inside = np.linalg.norm(places.reshape(4, 100, 2) - middles[:, None], axis=2).mean()
-    between = np.linalg.norm(middles[:, None] - middles[None], axis=2).sum() / 12
-    assert between > 1.5 * inside
 
 
 # ---- the bundle --------------------------------------------------------------------------------
