@@ -104,26 +104,6 @@ def test_counts_are_those_of_conlleval(letters):
         assert counts == walked(truth, predicted)
 
 
-@pytest.mark.parametrize(
-    ("tags", "found"),
-    [
-        ("", []),
-        ("O O", []),
-        ("B-NP I-NP O B-NP", [("NP", 0, 2), ("NP", 3, 4)]),
-        ("I-NP I-NP B-NP I-NP", [("NP", 0, 2), ("NP", 2, 4)]),
-        ("B-NP I-VP I-VP", [("NP", 0, 1), ("VP", 1, 3)]),
-        ("S-A B-A I-A E-A S-A", [("A", 0, 1), ("A", 1, 4), ("A", 4, 5)]),
-        ("U-A B-A L-A U-B O", [("A", 0, 1), ("A", 1, 3), ("B", 3, 4)]),
-        ("I-A E-A I-A E-A E-A", [("A", 0, 2), ("A", 2, 4), ("A", 4, 5)]),
-        ("[-A ]-A", [("A", 0, 1), ("A", 1, 2)]),
-        ("B I O B", [("", 0, 2), ("", 3, 4)]),
-        ("B-geo-loc I-geo-loc I-geo", [("geo-loc", 0, 2), ("geo", 2, 3)]),
-    ],
-)
-def test_chunks_by_hand(tags, found):
-    assert chunks(tags.split()) == found
-
-
 TRUTH = [["B-NP", "I-NP", "B-VP", "B-PP", "B-NP"], ["B-NP", "O", "B-NP", "I-NP"]]
 GUESS = [["B-NP", "I-NP", "B-VP", "B-NP", "I-NP"], ["B-NP", "O", "B-NP", "B-NP"]]
 

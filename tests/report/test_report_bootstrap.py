@@ -136,11 +136,3 @@ def test_panels_are_drawn_together_and_one_by_one(boot, nothing, tmp_path):
 def test_without_pandas_the_frame_is_a_list(boot, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert boot.to_frame() == boot.edges()
-
-
-def test_resamples_learn_by_tests_if_the_network_did():
-    coins = np.random.default_rng(0).integers(0, 2, (400, 3))
-    net = gw.MarkovNetwork(random_state=0, n_jobs=1).fit(coins)
-    kept = {refit: net.bootstrap(coins, 2, case_dropping=False, refit_lam=refit).to_dict()
-            for refit in (True, False)}  # fmt: skip
-    assert [kept[refit]["tested"] for refit in (True, False)] == [True, False]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 #: Write what differs instead of failing.
@@ -15,28 +16,30 @@ WRITE = os.environ.get("GRAFTWORK_GOLDEN") == "write"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 # Residuals of solvers: of these only the size is known.
 NOISE = re.compile(
-    r"(stationary to |violation |kept</td><td>|left out</td><td>)(?:0(?![.\d])|\d[\d.]*e-\d+)"
+    r"(stationary\s+to\s+|violation\s+|kept</td><td>|left out</td><td>)"
+    r"(?:0(?![.\d])|\d[\d.]*e-\d+)"
 )
 ZERO = re.compile(r"[-+\u2212](0\.0+)(?!\d)")
 
 
 def differences(found: str, kept: str) -> list[str]:
-    """Return what differs between two documents, a line for each line that does."""
-    ours, theirs = found.splitlines(), kept.splitlines()
-    if len(ours) != len(theirs):  # numbers of another width may break paragraphs elsewhere
-        ours, theirs = ([" ".join(text.split())] for text in (found, kept))
-    return [
-        f"now:  {one}\nkept: {other}"
-        for one, other in zip(ours, theirs, strict=True)
-        if not _alike(one, other)
-    ]
+    """Return what differs between two documents, a line for each line that does.
+
+    Where lines end is no difference, since numbers may be wider; where paragraphs end is one.
+    """
+    if _alike(found, kept):
+        return []
+    lines = zip_longest(found.splitlines(), kept.splitlines(), fillvalue="")
+    told = [f"now:  {one}\nkept: {other}" for one, other in lines if not _alike(one, other)]
+    return told or ["paragraphs"]
 
 
 def _alike(one: str, other: str) -> bool:
-    one, other = (ZERO.sub(r"\1", NOISE.sub(r"\1small", text)) for text in (one, other))
-    if [part.split() for part in NUMBER.split(one)] != [
-        part.split() for part in NUMBER.split(other)
-    ]:
+    one, other = (
+        " ".join(ZERO.sub(r"\1", NOISE.sub(r"\1small", text)).replace("\n\n", " ~ ").split())
+        for text in (one, other)
+    )
+    if NUMBER.split(one) != NUMBER.split(other):
         return False
     pairs = zip(NUMBER.finditer(one), NUMBER.finditer(other), strict=True)
     return all(_near(a, b, one[a.end() : a.end() + 1]) for a, b in pairs)
