@@ -710,7 +710,7 @@ WRONG = [
     ({"method": None}, "method=None is not known"),
     ({"method_options": 3}, "method_options must be a dict"),
     ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
-    ({"method_options": {"steps": 0}}, "steps must be at least 1"),
+    ({"method_options": {"steps": 0}}, "steps must be a whole number of at least 1"),
     ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
     ({"method": "full", "select": 2}, "leave out select=2"),
     ({"penalty": "L1"}, "penalty='L1' is not known"),

@@ -131,7 +131,6 @@ def test_unicode_names_and_states_stay():
         ({"method_options": {"swap": 3}}, "exchange"),
         ({"max_edges": -1}, "max_edges"),
         ({"max_edges": 2.5}, "max_edges"),
-        ({"anneal": 3}, "starts with"),
     ],
 )
 def test_what_means_nothing_is_refused(options, said):

@@ -12,9 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import graftwork as gw
 from graftwork.errors import ParameterError
 from graftwork.inference import JunctionTree
-from graftwork.parameters import gather
+from graftwork.parameters import LARGEST, gather
 from graftwork.recipes import RECIPES
-from graftwork.settings import LARGEST
 
 from doors.estimators import MOST_LISTED, MOST_VARIABLES
 from doors.recipes import best_choice, grafting
@@ -255,8 +254,6 @@ def test_the_largest_numbers_give_finite_weights(frame, penalty):
         ({"penalty": "none", "unary": True}, "unary=True has no effect"),
         ({"inference": "bp", "lam": 0.1}, "it is for loss='likelihood'"),
         ({"inference": JunctionTree(), "lam": 0.1}, "it is for loss='likelihood'"),
-        ({"anneal": 3}, "anneal=3 has no effect with lam='auto'"),
-        ({"anneal": np.array([0.3, 0.2])}, "has no effect with lam='auto'"),
     ],
 )
 def test_parameters_without_effect_are_refused(frame, options, words):
@@ -523,8 +520,8 @@ def test_options_reach_the_method():
         ),
         ("priority", {"centre": 3}, "did you mean 'central'"),
         ("full", {"count": 3}, "'count' is not known"),
-        ("grafting", {"count": 0}, "count must be at least 1"),
-        ("grafting-light", {"steps": 0}, "steps must be at least 1"),
+        ("grafting", {"count": 0}, "count must be a whole number of at least 1"),
+        ("grafting-light", {"steps": 0}, "steps must be a whole number of at least 1"),
         ("grafting", {"count": "3"}, "grafting"),
         ("grafting", {"count": 2.5}, "count"),
         ("grafting-light", {"steps": 1.5}, "steps"),
@@ -553,7 +550,7 @@ def test_tree_reweighted_inference_bounds_the_exact_loss():
 def test_new_parameters_survive_clone_and_get_params():
     options = {
         "method": "grafting-light",
-        "method_options": {"count": 3, "memory": False, "anneal": [0.3, 0.2]},
+        "method_options": {"count": 3, "memory": False, "max_iter": 30},
         "penalty": "elastic-net",
         "penalty_options": {"unary": 0.5, "l2": 0.25},
         "knowledge": {"forbidden": [("v0", "v3")]},

@@ -225,7 +225,6 @@ def test_what_is_no_start_is_refused(table, start, words):
     ("options", "words"),
     [
         ({"start": "chow-liu"}, "begins without edges"),
-        ({"method": "chow-liu", "anneal": 3}, "Leave anneal out"),
         ({"method": "chow-liu", "lam": "best"}, "got 'best'"),
     ],
 )

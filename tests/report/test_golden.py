@@ -519,7 +519,7 @@ TALLY = Tally("descent", 9, 9, 12, 3, 2, 0, 1, 3.5, 3.25, "local-optimum", 8)
 TESTS = EdgeSelection(15, 21, 14, 0, 0.01, 0.17, 0.02)
 RIVALS = replace(
     TESTS, noise=0.2, n_required=2, n_contested=1, sampled=True, max_edges=16, residual=2e-4,
-    rivals=(("a", "b"), ("b", "c")), n_moved=4,
+    rivals=(("a", "b"), ("b", "c")),
 )  # fmt: skip
 HELD_OUT = PathSearch(Basis("held-out", 3, 800), 15, 0.18, 0.0005, 3.0523, "rises", 0.001)
 EBIC = replace(HELD_OUT, basis=Basis("ebic", gamma=0.25), end="boundary")

@@ -74,7 +74,7 @@ REFUSED = [
     ],
     (lambda: gw.evaluate({}, ROWS), DataError, "a dict is not a network"),
     *[
-        (lambda bad=bad: deal_groups(4, bad), DataError, "groups is")
+        (lambda bad=bad: deal_groups(4, bad), ParameterError, "groups must")
         for bad in (0, -1, 2.5, True)
     ],
     (lambda: deal_groups(4, 2, "x"), DataError, "random_state is 'x'"),

@@ -34,14 +34,6 @@ def read_text(path: Path, what: str) -> str:
 class Tokens:
     """The words of a text file, one after the other.
 
-    Parameters
-    ----------
-    path : Path
-    what : str
-        The kind of file, for errors: "a UAI file".
-    separators : str
-        Characters that part words like spaces do.
-
     Examples
     --------
     >>> import tempfile
