@@ -445,6 +445,7 @@ def explained():
 @document
 def explanation():
     assert str(explained()) == gw.describe(explained()) == explained().summary()
+    assert repr(explained()).startswith("Explanation: 2 positions, 6 contributions")
     return listed(all=str(explained()), shorter=explained().summary(top=1, labels=1))
 
 
