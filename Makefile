@@ -20,7 +20,7 @@ OUT ?= out/reproduced
 # Options of the benchmarks: make bench BENCH="potts-50 --limit 60"
 BENCH ?=
 
-.PHONY: setup demo house test fuzz audit test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke calibration reproduce reproduce-quick clean
+.PHONY: setup demo house test fuzz audit test-slow soak test-gpu test-browser test-exchange docs test-gallery browser explorer lint format peers bench bench-smoke calibration mutants coverage reproduce reproduce-quick clean
 
 setup: $(STAMP)
 
@@ -147,6 +147,20 @@ bench-smoke: $(STAMP) $(PEERS_STAMP)
 CALIBRATION ?=
 calibration: $(STAMP)
 	$(BIN)/python benchmarks/calibration.py $(CALIBRATION)
+
+# The share of small defects that the tests of six rooms find, an hour or more; fewer of some rooms:
+# make mutants MUTANTS="--rooms solvers --n 10".
+MUTANTS ?=
+mutants: $(STAMP)
+	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
+
+# Lines and branches that tests pass through, of all rooms or of one by its own tests (ROOM=solvers).
+# Coverage.py is put into a folder of its own; the tests of commands know a benchmark of its name.
+ROOM ?=
+coverage: $(STAMP)
+	@test -d out/coverage || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target out/coverage coverage==7.17.3
+	PYTHONPATH=out/coverage $(BIN)/python -m coverage run --branch --data-file=out/coverage/data --source=src/graftwork$(if $(ROOM),/$(ROOM)) --omit="*/kernels/*" -m pytest -m "not slow" --ignore=tests/test_commands.py tests$(if $(ROOM),/$(ROOM))
+	PYTHONPATH=out/coverage $(BIN)/python -m coverage report --data-file=out/coverage/data
 
 # How much there is to learn in the code (docs/house.csv); REASON="..." says why a number rose.
 house: $(STAMP)

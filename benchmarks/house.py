@@ -9,6 +9,7 @@ They count what a reader meets, not the length of files or functions.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import csv
 import io
@@ -127,10 +128,13 @@ def ideas(root: Path = ROOT) -> Iterator[tuple[str, dict[str, list[str]], str]]:
         yield idea, files, proof.strip("`")
 
 
-def main() -> int:
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = parser_of(__doc__)
     parser.add_argument("--reason", help="why numbers rose")
-    reason = parser.parse_args().reason
+    return parser.parse_args(arguments)
+
+
+def main(reason: str | None) -> int:
     now = measure()
     kept = {row["what"]: row for row in csv.DictReader(BOOK.open())} if BOOK.exists() else {}
     rose = [what for what in now if what in kept and now[what] > int(kept[what]["number"])]
@@ -150,4 +154,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(parse().reason))

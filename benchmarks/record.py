@@ -104,7 +104,6 @@ def problems() -> dict[str, Problem]:
         "forced-pruning": (planted, {"method": "forced-pruning", "max_edges": 9}),
         "start-chow-liu": (planted, {"method_options": {"start": "chow-liu"}, "lam": 0.03}),
         "tie": (planted, {"lam": 0.03, "tie": 4}),
-        "anneal": (planted, {"lam": 0.03, "method_options": {"anneal": 3}}),
         "budget-edges": (planted, {"lam": 0.01, "max_edges": 5, "method": "best-choice"}),
         "penalised-unaries": (planted, {"lam": 0.03, "penalty_options": {"unary": True}}),
         "mixed-states": (lambda: planted(9, (2, 3, 4, 5, 6, 2, 3, 4, 5), 400, 10), {}),

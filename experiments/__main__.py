@@ -25,7 +25,7 @@ from graftwork.cli.failures import (
     report_failure,
     say,
 )
-from graftwork.cli.interrupts import Aborted, Interrupts, Stoppable
+from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.progress import Progress, progress_for
 from graftwork.datasets.files import data_folder
 from graftwork.errors import DataError
@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with plain_warnings():
         try:
             code = app(args=argv, prog_name=PROGRAM, standalone_mode=False)
-        except (Exception, KeyboardInterrupt, Aborted) as error:
+        except (Exception, KeyboardInterrupt) as error:
             return report_failure(error)
     return code if isinstance(code, int) else 0
 

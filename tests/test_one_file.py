@@ -1,4 +1,4 @@
-"""A method, criterion, penalty, engine and data set, each added by one file and nothing else."""
+"""A method, criterion, penalty and engine, each added by one file and one line."""
 
 import os
 import re
@@ -11,26 +11,22 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PARTS = {
-    "recipes/backwards.py": '''
+    "backwards.py": '''
         from graftwork.grafting import Exhaustive, Recipe
-        from graftwork.registry import register
 
         class LeastFirst:
             def rank(self, space, view, keys, scores):
                 return -scores
 
-        @register("backwards", chains=True)
         def backwards(count=3):
             """Return a method that activates the smallest violators first."""
             return Recipe("backwards", Exhaustive(count, LeastFirst()))
         ''',
-    "selection/criteria/aic.py": '''
+    "aic.py": '''
         from dataclasses import dataclass
 
-        from graftwork.registry import register
         from graftwork.selection.criteria.information import Ebic
 
-        @register("aic", goals=("prediction", "structure"))
         @dataclass(frozen=True)
         class Aic:
             """The penalised fits by a criterion without a price for the number of pairs."""
@@ -40,25 +36,21 @@ PARTS = {
             def begin(self, *given):
                 return Ebic(0.0).begin(*given)
         ''',
-    "penalties/leaning.py": '''
+    "leaning.py": '''
         from graftwork.penalties.lasso import L1
-        from graftwork.registry import register
 
-        @register("leaning")
         def leaning(lam, l2=0.0, unary_lam=0.0, unary_l2=0.0):
             """Return l1 with a ridge of its own."""
             return L1(lam, l2 + 0.05, unary_lam, unary_l2)
         ''',
-    "inference/listing.py": '''
+    "listing.py": '''
         from dataclasses import dataclass
 
         import numpy as np
 
         from graftwork.inference.engines import Beliefs
         from graftwork.inference.pairs import check_pairs
-        from graftwork.registry import register
 
-        @register("listing")
         @dataclass(frozen=True)
         class Listing:
             """Exact inference by listing all joint states."""
@@ -102,12 +94,13 @@ PARTS = {
                 return table.T if len(kept) == 2 and kept[0] > kept[1] else table
         ''',
 }
-# Imported before anything else, as if the files lay in the rooms' folders.
+# Imported before anything else: where each part is.
 PLUGIN = """
-    import importlib
-    for room in ("recipes", "selection.criteria", "penalties", "inference"):
-        package = importlib.import_module("graftwork." + room)
-        package.__path__.append({folder!r} + "/" + room.replace(".", "/"))
+    from graftwork.registry import CRITERIA, ENGINES, PENALTIES, RECIPES
+    RECIPES.add("backwards", "backwards:backwards", chains=True)
+    CRITERIA.add("aic", "aic:Aic", goals=("prediction", "structure"))
+    PENALTIES.add("leaning", "leaning:leaning")
+    ENGINES.add("listing", "listing:Listing")
     """
 
 
@@ -115,9 +108,8 @@ PLUGIN = """
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")
     for name, text in PARTS.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(dedent(text), encoding="utf-8")
-    (folder / "one_file.py").write_text(dedent(PLUGIN).format(folder=str(folder)), encoding="utf-8")
+    (folder / "one_file.py").write_text(dedent(PLUGIN), encoding="utf-8")
     return folder
 
 

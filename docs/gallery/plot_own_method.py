@@ -61,6 +61,6 @@ net = gw.MarkovNetwork(method=lottery(), lam=0.03).fit(table)
 print(textwrap.fill(gw.describe(net.certificate_), 88))
 
 # %%
-# With a line ``@register("lottery")`` in a file of its own the method gets a name for
+# With ``RECIPES.add("lottery", "my_module:lottery")`` the method gets a name for
 # ``MarkovNetwork(method="lottery")`` and the command line. The page on
 # :doc:`adding a method </add-a-method>` shows how, and how to write a new selector.

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from experiments.engine.claims import Claim
 from experiments.engine.pages import write_files
 from experiments.engine.study import Context, Found, Report, Step, Study
 from graftwork.errors import DataMissingError
+from graftwork.finished import read_part, stamp_of, write_part
 from graftwork.grafting.trace import Observer, PassOn
 from graftwork.version import __version__
 
@@ -100,14 +100,14 @@ def reproduce(
     failed: dict[str, str] = {}
     for place, step in enumerate(steps):
         path, stamp = kept / f"{step.key}.json", _stamp(step, context)
-        record = _read(path, stamp)
+        record = read_part(path, stamp)
         told = partial(tell or _nobody, step, place, len(steps))
         told("" if record is None else "known")
         if record is None:
             before = {key: one["found"] for key, one in records.items()}
             inside = _Inside(context.observer, f"{study.name}: {step.words}", place, len(steps))
             try:
-                record = _carry_out(step, replace(context, before=before, observer=inside), stamp)
+                record = _carry_out(step, replace(context, before=before, observer=inside))
             except DataMissingError as error:
                 skipped.setdefault(error.data, Skipped([], str(error))).steps.append(step.key)
                 told("not run")
@@ -118,7 +118,7 @@ def reproduce(
                 continue
             if interrupted():
                 raise KeyboardInterrupt
-            _write(path, record)
+            write_part(path, stamp, record)
         records[step.key] = record
     report = study.report({key: record["found"] for key, record in records.items()})
     if context.size == "tiny":
@@ -154,11 +154,10 @@ class _Inside(PassOn):
         self._inner.on_stage(told, self._place, self._steps)
 
 
-def _carry_out(step: Step, context: Context, stamp: str) -> Found:
+def _carry_out(step: Step, context: Context) -> Found:
     wall, cpu = time.perf_counter(), time.process_time()
     found = step.work(context)
     return {
-        "stamp": stamp,
         "seconds": time.perf_counter() - wall,
         "cpu_seconds": time.process_time() - cpu,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -193,26 +192,7 @@ def settings_of(steps: Sequence[Step]) -> dict[str, Any]:
 
 def _stamp(step: Step, context: Context) -> str:
     """Return what a result depends on, as a short text."""
-    whole = {"version": __version__, "size": context.size, "seed": context.seed}
-    text = json.dumps([whole, settings_of([step])], sort_keys=True)
-    return sha256(text.encode()).hexdigest()[:16]
-
-
-def _read(path: Path, stamp: str) -> Found | None:
-    """Return a kept result, unless it is damaged or of other settings."""
-    try:
-        record: Found = json.loads(path.read_text(encoding="utf8"))
-    except (OSError, ValueError):
-        return None
-    whole = isinstance(record, dict) and record.get("stamp") == stamp and "found" in record
-    return record if whole else None
-
-
-def _write(path: Path, record: Found) -> None:
-    text = json.dumps(record, indent=1)
-    whole = path.with_suffix(".part")
-    whole.write_text(text, encoding="utf8")
-    whole.replace(path)
+    return stamp_of(context.size, context.seed, settings_of([step]))
 
 
 def _about(

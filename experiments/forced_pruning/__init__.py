@@ -16,8 +16,7 @@ from experiments.forced_pruning.bounds import least_loss
 from experiments.forced_pruning.claims import EXCHANGED, MORE, NAMES, RULES, claims, tables
 from experiments.forced_pruning.figures import figures
 from graftwork.data.encoded import prepare
-from graftwork.datasets import load_debd, make_bernoulli
-from graftwork.datasets.files import Parts
+from graftwork.datasets import Parts, load_debd, make_bernoulli
 from graftwork.errors import ConvergenceWarning
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model

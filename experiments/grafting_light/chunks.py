@@ -13,8 +13,7 @@ from experiments.grafting_light.chain import CRITERIA, FULL, GRAFTING, LIGHT, SE
 from experiments.grafting_light.learners import learn_chains
 from experiments.grafting_light.made import made_corpus
 from graftwork.data.chains import Sequences, as_sequences
-from graftwork.datasets import load_conll2000
-from graftwork.datasets.files import LabelledSentences
+from graftwork.datasets import LabelledSentences, load_conll2000
 from graftwork.report.chunks import chunk_scores
 
 #: The criteria with F1 in place of the error rate.

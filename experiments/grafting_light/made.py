@@ -6,8 +6,8 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from graftwork.data.chains import Sentence
-from graftwork.datasets import Letters
-from graftwork.datasets.files import Corpus, LabelledSentences, centred
+from graftwork.datasets import Corpus, LabelledSentences, Letters
+from graftwork.datasets.files import centred
 
 #: Sentences to learn from and to test on.
 SENTENCES = (60, 30)

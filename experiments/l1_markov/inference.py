@@ -13,6 +13,7 @@ import numpy as np
 
 from experiments.engine import Context
 from experiments.engine.observers import Snapshots
+from experiments.l1_markov.annealing import networks
 from experiments.l1_markov.penalties import cmll_of, paper_settings
 from graftwork.data import Table
 from graftwork.data.encoded import prepare
@@ -88,8 +89,9 @@ def induce(
     for arm, settings in arms.items():
         inference, name = arm.split(", ")
         kept = Snapshots(context.observer, lambda record: record.blocks)
-        net = _learn(context, train, settings, kept)
-        about = {"induction": name, "inference": inference, **_health(net)}
+        nets = _learn(context, train, settings, kept)
+        net = nets[-1]
+        about = {"induction": name, "inference": inference, **_health(nets)}
         if inference == "bp":
             lines += [
                 {**about, "features": count, **_worth(model, test)}
@@ -102,12 +104,11 @@ def induce(
 
 def _learn(
     context: Context, rows: Table, settings: Mapping[str, Any], observer: Observer | None = None
-) -> MarkovNetwork:
-    """Return a network learned with these settings."""
+) -> list[MarkovNetwork]:
+    """Return the network learned with these settings, after those on the way to its lambda."""
+    options = {"n_jobs": context.n_jobs, "verbose": observer or context.observer}
     with stalls_are_counted():
-        return MarkovNetwork(
-            n_jobs=context.n_jobs, verbose=observer or context.observer, **settings
-        ).fit(rows)
+        return list(networks(rows, settings, **options))
 
 
 def _on_the_way(
@@ -129,15 +130,15 @@ def _exact_objective(net: MarkovNetwork, rows: Table) -> float | None:
     return exact_objective(net, rows) if fits else None
 
 
-def _health(net: MarkovNetwork) -> Line:
-    certificate = net.certificate_
+def _health(nets: Sequence[MarkovNetwork]) -> Line:
+    certificate = nets[-1].certificate_
     return {
-        "rounds": len(net.trace_),
-        "untrusted": certificate.n_untrusted,
+        "rounds": sum(len(net.trace_) for net in nets),
+        "untrusted": sum(net.certificate_.n_untrusted for net in nets),
         "trusted_end": certificate.trusted,
         "stop": certificate.stop,
-        "objective": net.objective_,
-        "evaluations": net.trace_[-1].evaluations,
+        "objective": nets[-1].objective_,
+        "evaluations": sum(net.trace_[-1].evaluations for net in nets),
     }
 
 
@@ -165,8 +166,9 @@ def anneal(
     """Return how belief propagation fares in each of these ways."""
     lines = []
     for name, settings in arms.items():
-        net = _learn(context, train, settings)
-        line = {"arm": name, **_health(net), **_worth(net.model_, test)}
+        nets = _learn(context, train, settings)
+        net = nets[-1]
+        line = {"arm": name, **_health(nets), **_worth(net.model_, test)}
         lines.append({**line, "exact_objective": _exact_objective(net, train)})
     return lines
 
@@ -188,14 +190,15 @@ def pair_rules(context: Context, made: Drawn, arms: Mapping[str, Mapping[str, An
     The network is one learned by exact inference, so that neither rule had a say in it; the error
     is the mean, over pairs that are no edges, of the total variation of their joint marginals.
     """
-    given = _learn(context, made.data, arms["exact"]).model_
+    given = _learn(context, made.data, arms["exact"])[-1].model_
     lines = []
     for rule in ("path", "product"):
-        net = _learn(context, made.data, arms[rule])
+        nets = _learn(context, made.data, arms[rule])
+        net = nets[-1]
         found = compare_edges(net, made.model)
         line = {"rule": rule, "error": marginal_error(given, rule)}
         line["spurious"] = found.n_edges - found.n_hits
-        lines.append({**line, **_health(net), **_worth(net.model_, tested(made))})
+        lines.append({**line, **_health(nets), **_worth(net.model_, tested(made))})
     return lines
 
 
@@ -243,10 +246,10 @@ def costs(context: Context, made: Drawn, arms: Mapping[str, Mapping[str, Any]]) 
         for what, changes in (("structure", {}), ("true", true)):
             rows = replace(made.data)  # what was counted before is forgotten
             began = time.process_time()
-            net = _learn(context, rows, gather({**settings, **changes}))
+            nets = _learn(context, rows, gather({**settings, **changes}))
             seconds = time.process_time() - began
-            line = {"whose": whose, "what": what, "cpu_seconds": seconds, **_health(net)}
-            lines.append({**line, "edges": net.model_.n_edges})
+            line = {"whose": whose, "what": what, "cpu_seconds": seconds, **_health(nets)}
+            lines.append({**line, "edges": nets[-1].model_.n_edges})
     return lines
 
 

@@ -23,8 +23,7 @@ from experiments.l1_markov.penalties import (
     paper_grid,
 )
 from graftwork.data import Table
-from graftwork.datasets import load_hapmap, load_mnist
-from graftwork.datasets.files import Parts
+from graftwork.datasets import Parts, load_hapmap, load_mnist
 from graftwork.estimators import MarkovNetwork
 from graftwork.parameters import gather
 

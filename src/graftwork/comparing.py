@@ -109,14 +109,7 @@ def compare(
 
 
 def labelled_methods(methods: Any) -> dict[str, dict[str, Any]]:
-    """Return the arguments of `MarkovNetwork` for each method, by labels that all differ.
-
-    Examples
-    --------
-    >>> labelled_methods(["first-hit", {"max_edges": 3}, "first-hit"])
-    {'first-hit': {'method': 'first-hit'}, 'auto': {'max_edges': 3},
-     'first-hit (2)': {'method': 'first-hit'}}
-    """
+    """Return the arguments of `MarkovNetwork` for each method, by labels that all differ."""
     if isinstance(methods, str | Recipe):
         methods = [methods]
     if isinstance(methods, Mapping):
@@ -162,13 +155,7 @@ def rehearse(settings: Mapping[str, Any], table: Table) -> None:
 
 
 def corner_of(table: Table) -> Table:
-    """Return a few rows of a few columns, the column with most states among them.
-
-    Examples
-    --------
-    >>> corner_of(Table(("a", "b"), ((0, 1), (0, 1)), np.zeros((2, 1000), dtype=int))).shape
-    (64, 2)
-    """
+    """Return a few rows of a few columns, the column with most states among them."""
     rows = np.linspace(0, table.n_rows - 1, min(table.n_rows, _CORNER_ROWS)).astype(np.int64)
     codes = table.codes[:, rows]
     varies = np.flatnonzero((codes != codes[:, :1]).any(axis=1))

@@ -1,7 +1,6 @@
 """How large input may be: sizes that are checked before they are believed, and how to raise them.
 
-Each limit is a number in the environment, so that one who has larger data raises it
-for a program or a shell.
+``GRAFTWORK_LIMITS=10`` in the environment raises all of them tenfold.
 """
 
 from __future__ import annotations
@@ -13,80 +12,57 @@ from pathlib import Path
 
 from graftwork.errors import ParameterError, TooLargeError
 
+#: The variable of the environment by whose number all limits are multiplied.
+VARIABLE = "GRAFTWORK_LIMITS"
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most there may be of something.
+    """The most there may be of something, unless the environment raises it."""
 
-    Attributes
-    ----------
-    variable : str
-        The variable of the environment that sets it.
-    default : int
-        The limit where that is not set.
-    """
-
-    variable: str
-    default: int
+    usual: int
 
     def value(self) -> int:
-        """Return the limit that holds now.
-
-        Examples
-        --------
-        >>> Limit("GRAFTWORK_MAX_EXAMPLES", 10).value()
-        10
-        """
-        given = os.environ.get(self.variable, "").strip()
-        if not given:
-            return self.default
+        """Return the limit that holds now."""
+        given = os.environ.get(VARIABLE, "").strip() or "1"
         try:
-            found = int(float(given))
+            found = int(self.usual * float(given))
         except (ValueError, OverflowError):
             found = 0
         if found < 1:
             raise ParameterError(
-                f"the environment has {self.variable}={given}, which must be a whole number of at "
-                "least 1."
+                f"the environment has {VARIABLE}={given}, which must be a number such as 10."
             )
         return found
 
     def check(self, needed: int, what: str, instead: str) -> None:
-        """Refuse more than the limit; ``what`` says what there is, ``instead`` what to try first.
-
-        Examples
-        --------
-        >>> Limit("GRAFTWORK_MAX_EXAMPLES", 10).check(12, "12 examples are given", "leave some out")
-        Traceback (most recent call last):
-            ...
-        graftwork.errors.TooLargeError: 12 examples are given, more than the limit of 10; leave ...
-        """
+        """Refuse more than the limit; ``what`` is there, ``instead`` is what to try first."""
         limit = self.value()
         if needed > limit:
             raise TooLargeError(
-                f"{what}, more than the limit of {limit:,}; {instead}, or raise the limit with "
-                f"{self.variable}={needed} in the environment."
+                f"{what}, more than the limit of {limit:,}; {instead}, or raise all limits with "
+                f"{VARIABLE}={-(-needed // self.usual)} in the environment."
             )
 
 
 #: Bytes of one line of text.
-LINE = Limit("GRAFTWORK_MAX_LINE", 10_000_000)
+LINE = Limit(10_000_000)
 #: Bytes of blank lines one after the other.
-BLANK = Limit("GRAFTWORK_MAX_BLANK", 1_000_000)
+BLANK = Limit(1_000_000)
 #: Bytes that are read from what is no file: pipes, devices.
-PIPE = Limit("GRAFTWORK_MAX_PIPE", 500_000_000)
+PIPE = Limit(500_000_000)
 #: How many times longer than its compressed bytes a text may be.
-RATIO = Limit("GRAFTWORK_MAX_RATIO", 500)
+RATIO = Limit(500)
 #: Columns of a table that are read.
-COLUMNS = Limit("GRAFTWORK_MAX_COLUMNS", 200_000)
+COLUMNS = Limit(200_000)
 #: Pairs of columns that are all tested.
-PAIRS = Limit("GRAFTWORK_MAX_PAIRS", 200_000_000)
+PAIRS = Limit(200_000_000)
 #: Bytes of what is drawn at once.
-DRAWN = Limit("GRAFTWORK_MAX_DRAWN", 4_000_000_000)
+DRAWN = Limit(4_000_000_000)
 #: Rows that are drawn into a file or a pipe.
-ROWS = Limit("GRAFTWORK_MAX_ROWS", 1_000_000_000)
+ROWS = Limit(1_000_000_000)
 #: Times that rows are drawn anew, or labels permuted.
-RESAMPLES = Limit("GRAFTWORK_MAX_RESAMPLES", 1_000_000)
+RESAMPLES = Limit(1_000_000)
 _CHUNK = 1 << 20
 
 
@@ -108,13 +84,7 @@ def check_name(file: Path) -> None:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return what is in a file, or in a pipe or device that ends within the limit.
-
-    Examples
-    --------
-    >>> read_bytes(Path("/dev/null"))
-    b''
-    """
+    """Return what is in a file, or in a pipe or device that ends within the limit."""
     check_name(file)
     if file.is_file():
         return file.read_bytes()

@@ -16,7 +16,11 @@ from numbers import Integral
 from typing import Any, Literal, Protocol, get_args
 
 from graftwork.errors import ParameterError
-from graftwork.settings import FINEST, LARGEST
+
+#: No number may be larger: squares and products of two are numbers, too.
+LARGEST = 1e100
+#: Nothing is solved closer than this: sums over rows are no more accurate.
+FINEST = 1e-15
 
 Loss = Literal["pseudolikelihood", "likelihood"]
 Goal = Literal["structure", "prediction"]
@@ -89,13 +93,7 @@ class Number:
         if value is None and self.optional:
             return None
         low, above = (self.low, False) if self.above is None else (self.above, True)
-        found = number(
-            name, value, -math.inf if low is None else low, above=above, whole=self.whole
-        )
-        if self.below is not None and found >= self.below:
-            raise ParameterError(
-                f"{name} must be a number above {low:g} and below {self.below:g}, got {value!r}."
-            )
+        found = number(name, value, low, above=above, whole=self.whole, below=self.below)
         return int(found) if self.whole else found
 
 
@@ -162,34 +160,18 @@ class Anything:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter.
-
-    Attributes
-    ----------
-    name : str
-    default : object
-    check : Check
-        What it must be.
-    type, text : str
-        For the reference.
-    within : str
-        The parameter whose dict it is an option of; empty if it has an argument of its own.
-    help : str
-        For the command line; empty if it has no option there.
-    flags : tuple of str
-        Names of the option; default the parameter's.
-    metavar, panel : str
-        How the option's value and its group are called in the help.
-    """
+    """One parameter."""
 
     name: str
     default: Any
-    check: Check
-    type: str
+    check: Check  # what it must be
+    type: str  # type, text: for the reference
     text: str
+    # the parameter whose dict it is an option of; empty if it has an argument of its own
     within: str = ""
-    help: str = ""
-    flags: tuple[str, ...] = ()
+    help: str = ""  # for the command line; empty if it has no option there
+    flags: tuple[str, ...] = ()  # names of the option; default the parameter's
+    # metavar, panel: how the option's value and its group are called in the help
     metavar: str | None = None
     panel: str = LEARNING
 
@@ -229,15 +211,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         within="method_options",
         help="The network to begin with: the best tree, a model file, or a table of edges.",
         metavar="chow-liu|FILE",
-    ),
-    Parameter(
-        "anneal", None, _FREE, "int or sequence of float, optional",
-        """Larger lambdas to go through first, each from the network of the one before: their
-        number (evenly spaced on a log scale from where the first edge appears), or their values
-        from large to small. Meant to keep belief propagation healthy.""",
-        within="method_options",
-        help="Go through N larger lambdas first, which helps belief propagation converge.",
-        metavar="N",
     ),
     Parameter(
         "max_tests", None, Number(1, whole=True, optional=True), "int, optional",
@@ -476,24 +449,12 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 
 def options_of(within: str) -> tuple[Parameter, ...]:
-    """Return the parameters that are options in the dict of another, or arguments for ``""``.
-
-    Examples
-    --------
-    >>> [parameter.name for parameter in options_of("penalty_options")]
-    ['l2', 'unary']
-    """
+    """Return the parameters that are options in the dict of another, or arguments for ``""``."""
     return tuple(each for each in PARAMETERS if each.within == within)
 
 
 def checked(values: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    """Return the values of parameters as they are used, defaults for those not given.
-
-    Examples
-    --------
-    >>> checked({"unary": True}, "penalty_options")
-    {'l2': 0.0, 'unary': True}
-    """
+    """Return the values of parameters as they are used, defaults for those not given."""
     names = [each.name for each in options_of(within)]
     for name in values:
         known(f"{within}: option" if within else "parameter", name, names)
@@ -504,13 +465,7 @@ def checked(values: Mapping[str, Any], within: str = "") -> dict[str, Any]:
 
 
 def gather(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of MarkovNetwork for options by their own names.
-
-    Examples
-    --------
-    >>> gather({"lam": 0.1, "l2": 0.01, "max_iter": 5})
-    {'lam': 0.1, 'penalty_options': {'l2': 0.01}, 'method_options': {'max_iter': 5}}
-    """
+    """Return arguments of MarkovNetwork for options by their own names."""
     homes = {each.name: each.within for each in PARAMETERS if each.within}
     found: dict[str, Any] = {}
     for name, value in options.items():
@@ -525,13 +480,7 @@ def gather(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of all methods with those of one; where both are dicts, with both.
-
-    Examples
-    --------
-    >>> joined({"method_options": {"anneal": 3}}, {"method_options": {"count": 1}})
-    {'method_options': {'anneal': 3, 'count': 1}}
-    """
+    """Return options of all methods with those of one; where both are dicts, with both."""
     found = dict(options)
     for name, value in own.items():
         before = found.get(name)
@@ -543,14 +492,7 @@ def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 
 def reference(parameters: Iterable[Parameter] = PARAMETERS) -> str:
-    """Return the parameters as a numpydoc section has them.
-
-    Examples
-    --------
-    >>> print(reference(options_of("")[-3:-2]))
-    n_jobs : int, optional
-        Threads; None is every core. Results do not depend on it.
-    """
+    """Return the parameters as a numpydoc section has them."""
     blocks = []
     for each in parameters:
         if each.within:
@@ -577,13 +519,7 @@ def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
 
 
 def known(parameter: str, value: Any, choices: Collection[str]) -> str:
-    """Return the value if it is one of the choices, or refuse with the closest one.
-
-    Examples
-    --------
-    >>> known("loss", "likelihood", ("likelihood", "pseudolikelihood"))
-    'likelihood'
-    """
+    """Return the value if it is one of the choices, or refuse with the closest one."""
     if isinstance(value, str) and value in choices:
         return value
     close = difflib.get_close_matches(str(value), choices, 1)
@@ -595,17 +531,18 @@ def known(parameter: str, value: Any, choices: Collection[str]) -> str:
 
 
 def number(
-    parameter: str, value: Any, low: float, *, above: bool = False, whole: bool = False
+    parameter: str,
+    value: Any,
+    low: float,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    most: float = math.inf,
+    below: float | None = None,
 ) -> float:
-    """Return the value if it is a finite number from ``low`` on (or above it), or refuse.
-
-    Examples
-    --------
-    >>> number("l2", 0.5, 0.0)
-    0.5
-    """
+    """Return the value if it is a finite number from ``low`` on (or above it), or refuse."""
     kind = "a whole number" if whole else "a number"
-    bound = f"greater than {low:g}" if above else f"at least {low:g}"
+    bound = f"above {low:g} and below {below:g}" if below is not None else _bound(low, most, above)
     refusal = f"{parameter} must be {kind} {bound}, got {value!r}."
     if isinstance(value, str) or value is None or type(value).__name__ in ("bool", "bool_"):
         raise ParameterError(refusal)
@@ -618,9 +555,31 @@ def number(
     if LARGEST < result < math.inf or (result == math.inf and isinstance(value, Integral)):
         raise ParameterError(f"{parameter} must be {kind} of at most {LARGEST:g}.")
     outside = result <= low if above else result < low
+    outside = outside or result > most or (below is not None and result >= below)
     if not math.isfinite(result) or outside or (whole and result != int(result)):
         raise ParameterError(refusal)
     return result
+
+
+def _bound(low: float, most: float, above: bool) -> str:
+    if most < math.inf:
+        return f"from {low:g} to {most:g}"
+    return f"greater than {low:g}" if above else f"at least {low:g}"
+
+
+def whole_number(parameter: str, value: Any, low: int, most: float = math.inf) -> int:
+    """Return the value if it is an integer from ``low`` on, or refuse; 3.0 is none.
+
+    Examples
+    --------
+    >>> whole_number("count", 10, 1)
+    10
+    """
+    fits = isinstance(value, Integral) and type(value).__name__ not in ("bool", "bool_")
+    if not fits or not low <= int(value) <= most:
+        bound = f"of at least {low}" if most == math.inf else f"from {low} to {most:g}"
+        raise ParameterError(f"{parameter} must be a whole number {bound}, got {value!r}.")
+    return int(value)
 
 
 def check_jobs(value: Any) -> None:

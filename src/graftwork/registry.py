@@ -1,158 +1,198 @@
-"""Parts by name: each is found because its file lies in the room's folder, no list is kept.
+"""Parts by name, for users and the command line: tables of where each is, imported when asked for.
 
-A file marks what it offers with ``@register("name")``. Names are read from the text of the files,
-not by importing them, so that the command line can list them without loading a compiler.
+The tables hold text only, so that the command line can list names without loading a compiler. A
+part of your own is added by `Registry.add`.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-_MARK = "register"
-
-
-def register(name: str, **traits: Any) -> Callable[[T], T]:
-    """Mark a class or function as what makes the part of this name.
-
-    Parameters
-    ----------
-    name : str
-        What users write; a literal.
-    **traits
-        What else is to be known before the file is imported; literals.
-
-    Examples
-    --------
-    >>> @register("my-part", chains=True)
-    ... def my_part(count=1):
-    ...     return count
-    >>> my_part()
-    1
-    """
-    return lambda factory: factory
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A registered part, as far as its file's text tells.
+    """Where a part is: ``module:attribute``, what it is in a line, and what else is to be known."""
 
-    Attributes
-    ----------
-    name : str
-    module, attribute : str
-        Where its factory is.
-    help : str
-        The first line of the factory's docstring.
-    traits : dict
-        The other arguments of ``register``.
-    """
-
-    name: str
-    module: str
-    attribute: str
-    help: str
-    traits: Mapping[str, Any]
+    where: str
+    help: str = ""
+    traits: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Registry(Mapping[str, Callable[..., T]], Generic[T]):
-    """The parts of a package: factories by name, in alphabetical order.
-
-    Parameters
-    ----------
-    package : str
-        Its modules are looked through; folders appended to its ``__path__`` count, too.
+    """Factories of parts by name, in alphabetical order.
 
     Examples
     --------
-    >>> methods = Registry("graftwork.recipes")
-    >>> "grafting-light" in methods, methods.entry("full").help
-    (True, 'Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty).')
-    >>> methods["full"]().name
-    'full'
+    >>> "grafting-light" in RECIPES, RECIPES.having("chains")[:2], RECIPES["full"]().name
+    (True, ('full', 'gain'), 'full')
     """
 
-    def __init__(self, package: str) -> None:
-        self._package = package
+    def __init__(self, package: str, entries: Mapping[str, Entry | str]) -> None:
+        self._entries: dict[str, Entry] = {}
+        for name, entry in entries.items():
+            entry = Entry(entry) if isinstance(entry, str) else entry
+            self.add(name, f"{package}.{entry.where}", entry.help, **entry.traits)
+
+    def add(self, name: str, where: str, help: str = "", **traits: Any) -> None:
+        """Add a part: ``where`` is "module:attribute"."""
+        if name in self._entries:
+            raise ValueError(f"{name!r} is already the name of {self._entries[name].where}")
+        self._entries[name] = Entry(where, help, traits)
 
     def __getitem__(self, name: str) -> Callable[..., T]:
-        entry = self._entries()[name]
-        factory: Callable[..., T] = getattr(importlib.import_module(entry.module), entry.attribute)
+        module, _, attribute = self._entries[name].where.partition(":")
+        factory: Callable[..., T] = getattr(importlib.import_module(module), attribute)
         return factory
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries())
+        return iter(sorted(self._entries))
 
     def __len__(self) -> int:
-        return len(self._entries())
+        return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries()
+        return name in self._entries
 
     def entry(self, name: str) -> Entry:
         """Return what is known of a part without importing its file."""
-        return self._entries()[name]
+        return self._entries[name]
 
     def having(self, trait: str, value: Any = True) -> tuple[str, ...]:
-        """Return the names of the parts whose trait is, or contains, this value.
-
-        Examples
-        --------
-        >>> Registry("graftwork.recipes").having("chains")
-        ('full', 'gain', 'gauss-seidel', 'grafting', 'grafting-light')
-        """
-        found = {name: entry.traits.get(trait) for name, entry in self._entries().items()}
+        """Return the names of the parts whose trait is, or contains, this value."""
+        found = {name: self._entries[name].traits.get(trait) for name in self}
         return tuple(
             name
             for name, given in found.items()
             if given == value or (isinstance(given, tuple) and value in given)
         )
 
-    def _entries(self) -> Mapping[str, Entry]:
-        return _scan(self._package, _folders(self._package))
+
+_CHAINS = {"chains": True}
+#: The methods. Those that learn the features of chains, too, have the trait "chains".
+RECIPES: Registry[Any] = Registry(
+    "graftwork.recipes",
+    {
+        "best-choice": "best_choice:best_choice",
+        "chow-liu": "chow_liu:chow_liu",
+        "edge-grafting": "edge_grafting:edge_grafting",
+        "first-hit": "first_hit:first_hit",
+        "forced-pruning": "forced_pruning:forced_pruning",
+        "full": Entry("full:full", traits=_CHAINS),
+        "gain": Entry("gain:gain", traits=_CHAINS),
+        "gauss-seidel": Entry("gauss_seidel:gauss_seidel", traits=_CHAINS),
+        "grafting": Entry("grafting:grafting", traits=_CHAINS),
+        "grafting-light": Entry("grafting_light:grafting_light", traits=_CHAINS),
+        "mutual-information": "mutual_information:mutual_information",
+        "priority": "priority:priority",
+        "working-set": "working_set:working_set",
+    },
+)
+#: Engines; where one takes a rule for inactive pairs, its parameter is ``rule``.
+ENGINES: Registry[Any] = Registry(
+    "graftwork.inference",
+    {
+        "auto": "loopy:automatic",
+        "bp": "loopy:LoopyBP",
+        "exact": "junction:JunctionTree",
+        "trw": "reweighted:TreeReweighted",
+    },
+)
+#: Penalties; each takes lam, l2, unary_lam and unary_l2.
+PENALTIES: Registry[Any] = Registry(
+    "graftwork.penalties",
+    {
+        "elastic-net": "lasso:L1",
+        "group-l1": "group:GroupL1",
+        "l1": "lasso:L1",
+        "l2": "lasso:ridge",
+        "none": "lasso:unpenalised",
+    },
+)
+_BOTH = {"goals": ("prediction", "structure")}
+#: Criteria for lambda; the trait "goals" says what each serves.
+CRITERIA: Registry[Any] = Registry(
+    "graftwork.selection.criteria",
+    {
+        "adaptive": Entry("adaptive:Adaptive", traits={"goals": ("structure",)}),
+        "ebic": Entry("information:Ebic", traits=_BOTH),
+        "ebic-refit": Entry("information:EbicRefit", traits=_BOTH),
+        "ebic-then-refit": Entry("information:EbicThenRefit", traits=_BOTH),
+        "hold-out": Entry("held_out:HoldOut", traits={"goals": ("prediction",)}),
+        "k-fold": Entry("held_out:KFold", traits={"goals": ("prediction",)}),
+        "stars": Entry("stars:Stars", traits={"goals": ("structure",)}),
+    },
+)
 
 
-def _folders(package: str) -> tuple[str, ...]:
-    """Return where a package's modules lie, without importing it."""
-    if package in sys.modules:
-        return tuple(sys.modules[package].__path__)
-    root, *inner = package.split(".")
-    return tuple(str(Path(folder, *inner)) for folder in sys.modules[root].__path__)
+def _format(where: str, help: str, *suffixes: str, **traits: Any) -> Entry:
+    return Entry(where, help, {"suffixes": suffixes, **traits})
 
 
-@lru_cache(maxsize=16)
-def _scan(package: str, folders: tuple[str, ...]) -> Mapping[str, Entry]:
-    """Return the parts that the files in some folders register."""
-    files = [file for folder in folders for file in sorted(Path(folder).glob("*.py"))]
-    found: dict[str, Entry] = {}
-    for file in files:
-        text = file.read_text(encoding="utf-8")
-        if f"@{_MARK}(" not in text:  # parsing takes longer than reading
-            continue
-        for entry in _registered(ast.parse(text), f"{package}.{file.stem}"):
-            if entry.name in found:
-                raise ValueError(
-                    f"{entry.name!r} is registered in {found[entry.name].module} and {entry.module}"
-                )
-            found[entry.name] = entry
-    return dict(sorted(found.items()))
-
-
-def _registered(tree: ast.Module, module: str) -> Iterator[Entry]:
-    """Yield what a module registers."""
-    for node in tree.body:
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-            continue
-        summary = (ast.get_docstring(node) or "").partition("\n")[0]
-        for mark in node.decorator_list:
-            if isinstance(mark, ast.Call) and getattr(mark.func, "id", None) == _MARK:
-                name = ast.literal_eval(mark.args[0])
-                traits = {str(key.arg): ast.literal_eval(key.value) for key in mark.keywords}
-                yield Entry(name, module, node.name, summary, traits)
+_READ_AND_WRITTEN = {"reads": "network", "writes": "network"}
+#: Formats of files. Traits: ``suffixes`` of its files, ``magic`` bytes they begin with, and
+#: whether it ``reads`` and ``writes`` "network", "chain" or "both".
+FORMATS: Registry[Any] = Registry(
+    "graftwork.exchange.formats",
+    {
+        "graftwork": _format(
+            "own:graftwork", "our own format: everything, bit for bit, with how it was learned.",
+            ".gw", magic=b"PK", reads="both", writes="both",
+        ),
+        "crfsuite": _format(
+            "crfsuite:crfsuite", "CRFsuite's models: chains of first order, with all weights.",
+            ".crfsuite", magic=b"lCRF", reads="chain",
+        ),
+        "csv": _format(
+            "edge_lists:gephi",
+            "a list of edges for Gephi: Source, Target, Type, Weight (strength), Sign, numbers.",
+            ".csv", writes="network",
+        ),
+        "cytoscape": _format(
+            "cytoscape:cytoscape",
+            "Cytoscape JSON, for Cytoscape and cytoscape.js: edges with all numbers.",
+            ".cyjs", writes="network",
+        ),
+        "gexf": _format(
+            "gexf:gexf", "GEXF, for Gephi: edges with all numbers.", ".gexf", writes="network"
+        ),
+        "graphml": _format(
+            "graphml:graphml",
+            "GraphML, for Gephi, Cytoscape, yEd, igraph, networkx: edges with all numbers.",
+            ".graphml", writes="network",
+        ),
+        "lg": _format(
+            "uai:lg",
+            "toulbar2's .LG: UAI with logarithms of factors; names and states in another file.",
+            ".LG", **_READ_AND_WRITTEN,
+        ),
+        "libdai": _format(
+            "libdai:libdai",
+            "libDAI's factor graphs: factors; names and states in another file.",
+            ".fg", **_READ_AND_WRITTEN,
+        ),
+        "plmc": _format(
+            "plmc:plmc",
+            "plmc's binary .params, for EVcouplings: fields and couplings over one alphabet.",
+            ".params", writes="network",
+        ),
+        "qgraph": _format(
+            "edge_lists:qgraph",
+            "a list of edges for R's qgraph: Source, Target, Weight (the signed correlation).",
+            ".qgraph.csv", writes="network",
+        ),
+        "uai": _format(
+            "uai:uai", "UAI (MARKOV): factors; names and states in another file.", ".uai",
+            **_READ_AND_WRITTEN,
+        ),
+        "uai-basic": _format(
+            "uai:uai_basic",
+            "UAI for readers that know less (pgmpy, pyAgrum): no variables of one state.",
+            ".basic.uai", **_READ_AND_WRITTEN,
+        ),
+    },
+)  # fmt: skip

@@ -53,11 +53,6 @@ def harmless(text: str) -> str:
 
     Line ends and tabs stay; other characters that a terminal obeys are written as JSON writes
     them, so that JSON means the same as before.
-
-    Examples
-    --------
-    >>> print(harmless("a\x1b[31mb\u202e"))
-    a\u001b[31mb\u202e
     """
     return _OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
@@ -75,13 +70,7 @@ def on_a_line(value: Any) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many characters; what is longer ends in three dots.
-
-    Examples
-    --------
-    >>> cut("abcdef", 4), cut("abcd", 4)
-    ('abc…', 'abcd')
-    """
+    """Return a text of at most so many characters; what is longer ends in three dots."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -89,11 +78,6 @@ def readable(message: str) -> str:
     """Return the message of an error as harmless text that can be read: what is long is cut.
 
     Whatever a user typed or a file holds may stand in it.
-
-    Examples
-    --------
-    >>> readable("there is no column " + repr("x" * 100_000))[:40], len(readable("x y " * 9999))
-    ("there is no column 'xxxxxxxxxxxxxxxxxxxx", 2000)
     """
     shown = _LONG_VALUE.sub(lambda found: _middle_cut(found[0], _LONGEST_VALUE), harmless(message))
     return _middle_cut(shown, _LONGEST_MESSAGE)
@@ -109,23 +93,12 @@ def guarded(cell: Any) -> Any:
     """Return a cell for a CSV file, text that a spreadsheet would calculate after an apostrophe.
 
     Numbers, and a sign by itself, are no formulas. `unguarded` takes the apostrophe off again.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("-0.5"), guarded("-"), guarded(-1)
-    ("'=1+1", '-0.5', '-', -1)
     """
     return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """Return the text that `guarded` wrote.
-
-    Examples
-    --------
-    >>> unguarded("'=1+1"), unguarded("it's")
-    ('=1+1', "it's")
-    """
+    """Return the text that `guarded` wrote."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
 
@@ -140,13 +113,7 @@ def _is_formula(cell: str) -> bool:
 
 
 def count(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(5644, "row")
-    ('1 row', '5,644 rows')
-    """
+    """Return a number with its noun, in the plural unless it is one."""
     return f"{n:,} {noun}{'s'[: n != 1]}"
 
 
@@ -173,37 +140,19 @@ def shown_of(shown: int, total: int) -> str:
 
 
 def names(items: Sequence[Any], most: int = NAMES_SHOWN) -> str:
-    """Return names separated by commas: the first few, and how many more.
-
-    Examples
-    --------
-    >>> names(["a", "b"]), names("abcd", 2)
-    ('a, b', 'a, b and 2 more')
-    """
+    """Return names separated by commas: the first few, and how many more."""
     text = ", ".join(on_a_line(item) for item in items[:most])
     more = len(items) - most
     return text + (f" and {more:,} more" if more > 0 else "")
 
 
 def sentence(text: str) -> str:
-    """Return a text that begins with a capital letter.
-
-    Examples
-    --------
-    >>> sentence("lambda 0.1 was given.")
-    'Lambda 0.1 was given.'
-    """
+    """Return a text that begins with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def probability(value: float) -> str:
-    """Return a probability with two digits.
-
-    Examples
-    --------
-    >>> probability(0.0123), probability(3.21e-7), probability(0.0)
-    ('0.012', '3.2e-07', 'below 1e-300')
-    """
+    """Return a probability with two digits."""
     return f"{value:.2g}" if value > 1e-300 else "below 1e-300"
 
 
@@ -231,25 +180,12 @@ def decimals(digits: int) -> Callable[[Any], str]:
 
 
 def whole(value: Any) -> str:
-    """Return a whole number as text; a dash stands for None.
-
-    Examples
-    --------
-    >>> whole(1200), whole(None)
-    ('1,200', '-')
-    """
+    """Return a whole number as text; a dash stands for None."""
     return "-" if value is None else f"{value:,}"
 
 
 def section(title: str, text: str) -> str:
-    """Return a paragraph below its heading.
-
-    Examples
-    --------
-    >>> print(section("Data", "3 rows."))
-    Data
-      3 rows.
-    """
+    """Return a paragraph below its heading."""
     return f"{title}\n{wrap(text)}"
 
 
@@ -278,12 +214,6 @@ def aligned(records: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> 
     """Return records as lines of a table: the first column to the left, others to the right.
 
     Columns that the records do not have are left out.
-
-    Examples
-    --------
-    >>> print(aligned([{"m": "full", "n": 5}], [("m", "method", str), ("n", "n", whole)]))
-      method  n
-      full    5
     """
     return table(*cells(records, columns))
 
@@ -294,11 +224,6 @@ def cells(
     """Return the cells of records, the titles of their columns, and to which side each is aligned.
 
     Columns that the records do not have are left out.
-
-    Examples
-    --------
-    >>> cells([{"m": "full", "n": 5}], [("m", "method", str), ("n", "n", whole), ("k", "k", str)])
-    ([['full', '5']], ['method', 'n'], 'lr')
     """
     shown = [column for column in columns if column[0] in records[0]]
     rows = [[text(record[key]) for key, _, text in shown] for record in records]
@@ -306,22 +231,7 @@ def cells(
 
 
 def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str = "") -> str:
-    """Return cells as lines of a table, indented by two.
-
-    Parameters
-    ----------
-    titles : sequence of str
-        Above the columns; none for no head.
-    sides : str
-        A letter for each column: l or r for the side it is aligned to; l where there is none.
-
-    Examples
-    --------
-    >>> print(table([["a", "1"], ["b", "20"]], ["name", "n"], "lr"))
-      name   n
-      a      1
-      b     20
-    """
+    """Return cells as lines of a table, indented by two."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -341,13 +251,7 @@ def table(rows: Sequence[Sequence[str]], titles: Sequence[str] = (), sides: str 
 
 
 def size(held: int) -> str:
-    """Return a number of bytes in words.
-
-    Examples
-    --------
-    >>> size(80), size(2_500_000), size(10**30)
-    ('80 bytes', '2.5 MB', '10^30 bytes')
-    """
+    """Return a number of bytes in words."""
     if held < 1000:
         return f"{held} bytes"
     if held >= 10**18:

@@ -95,7 +95,7 @@ def test_ctrl_c_reaches_workers(start, chain_csv, tmp_path):
     while "left" not in (line := process.stderr.readline()):
         assert process.poll() is None, line
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     stored = json.loads((tmp_path / "bootstrap" / "bootstrap.json").read_text())
     assert 0 < stored["resamples"] < stored["resamples_asked"]

@@ -356,7 +356,7 @@ def test_interrupt_keeps_the_best_so_far(start, train, tmp_path):
     while ": 0 features" in (line := process.stderr.readline()) or " features," not in line:
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "the best model so far is in" in err
     assert out.startswith("Interrupted: this is the best model so far.")
@@ -438,5 +438,5 @@ def test_sentences_of_a_pipe_are_labelled_as_they_come(start, learned, tmp_path)
     tagging.stdin.flush()
     assert [tagging.stdout.readline() for _ in range(2)] == ["The DT B-NP\n", "crow NN I-NP\n"]
     tagging.stdin.write("He PRP\n")  # the first was there before this one was
-    out, err = tagging.communicate(timeout=60)
+    out, err = tagging.communicate(timeout=120)
     assert (out, err, tagging.returncode) == ("\nHe PRP B-NP\n", "", 0)

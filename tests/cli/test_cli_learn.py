@@ -66,7 +66,9 @@ def test_rows_may_come_through_a_pipe(start, graftwork, chain_csv, tmp_path, wor
         process = start(command, *first, name, *more, cwd=tmp_path, stdin=subprocess.PIPE)
         if name == "pipe":
             (tmp_path / "pipe").write_text(chain_csv.read_text())
-        said, err = process.communicate("" if name == "pipe" else chain_csv.read_text(), timeout=60)
+        said, err = process.communicate(
+            "" if name == "pipe" else chain_csv.read_text(), timeout=120
+        )
         assert process.returncode == 0, err
         assert "300" in said + err
 

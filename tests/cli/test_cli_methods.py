@@ -67,14 +67,14 @@ def test_values_of_options_have_types():
         ("best-choice:lam=1", "no option 'lam'"),
         ("best-choice:method=full", "no option 'method'"),
         ("best-choice:alpha=much", "alpha of best-choice is 'much'; it takes a number"),
-        ("best-choice:alpha=2", "alpha must lie between 0 and 1"),
+        ("best-choice:alpha=2", "alpha must be a number from 0 to 1"),
         ("best-choice:structure=1", "it takes true or false"),
         ("best-choice:hubs=1", "it takes a word, or none"),
         ("best-choice:hubs=twice", "hubs must be once or always, got 'twice'"),
         ("first-hit:hubs=always", "hubs and hub_threshold go with structure=True"),
         ("best-choice:reservoir=1.5", "it takes a whole number, or none"),
         ("gain:count=true", "it takes a whole number"),
-        ("gain:count=0", "count must be at least 1"),
+        ("gain:count=0", "count must be a whole number of at least 1"),
     ],
 )
 def test_what_is_no_method_is_refused(text, told):

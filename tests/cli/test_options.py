@@ -14,7 +14,6 @@ LEARN = {
     "--max-edges 3 --max-seconds 7": {"max_edges": 3, "max_seconds": 7},
     "--penalize-unary": {"penalty_options": {"unary": True}},
     "--penalize-unary --unary-lam 0.3": {"penalty_options": {"unary": 0.3}},
-    "--lam 0.1 --anneal 3": {"method_options": {"anneal": 3}},
     "--lam 0.1 --start chow-liu": {"method_options": {"start": "chow-liu"}},
     "--tie 3": {"tie": 3},
     "--lam 0.1 --loss likelihood --inference trw": {"loss": "likelihood", "inference": "trw"},

@@ -40,7 +40,6 @@ LEARN = {
     "chain.csv --penalty l2": "--lam must be a number with --penalty l2, got 'auto'",
     "chain.csv --penalty l3": "--penalty l3 is not known",
     "chain.csv --unary-lam -1": "'--unary-lam'",
-    "chain.csv --anneal few": "'--anneal'",
     "chain.csv --tie 0": "'--tie'",
     "chain.csv --tie 2.5": "'--tie'",
     "chain.csv --jobs 0": "--jobs must be",

@@ -4,24 +4,17 @@ import csv
 import itertools
 import json
 import math
-import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import threading
-import time
-from functools import partial
 
 import numpy as np
 import pytest
 
 from graftwork.models import load, read_info
 
-from doors.cli import Bar, HeldProcesses, Interrupts, Lines, parts
+from doors.cli import Bar, Lines, parts
 from doors.cli import memory as free
-from support import worker_functions as work
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -347,117 +340,6 @@ def test_a_full_disk(graftwork, monkeypatch, tmp_path):
     assert "is full" in found.err
     assert "give --workdir a folder on a larger disk" in found.err
     assert list((tmp_path / "packed").iterdir()) == []
-
-
-def _wait_for(process, word, seconds=60):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        line = process.stderr.readline()
-        if word in line:
-            return
-    raise AssertionError(f"{word} was not seen")
-
-
-#: The command line where every look at a part takes long.
-SLOWLY = (
-    "import signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from graftwork.cli import engines, main; look = engines._look; "
-    "engines._look = lambda *words: (time.sleep(0.1), look(*words))[1]; sys.exit(main())"
-)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_leave_nothing_behind(scratch, tmp_path, number):
-    words = ["--lam", "1e-6", "--tol", "1e-10", "--drop", "price", "--no-plot", "--out", tmp_path]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOWLY, "learn", "sales", *map(str, words), *SMALL],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    _wait_for(process, "learning from")
-    time.sleep(0.5)
-    assert list(scratch.iterdir()) != []
-    process.send_signal(number)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == (130 if number == signal.SIGINT else 143), told
-    assert told.splitlines()[-1].startswith("interrupted")
-    assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("stage", ["predict_each", "write_centrality", "plot_network"])
-def test_interrupts_after_learning_are_answered_at_once(scratch, tmp_path, stage):
-    """What takes long is left out; the network and its edges are written."""
-    module = "graftwork.cli.learn" if stage == "predict_each" else "graftwork.report"
-    module += ".centrality" * (stage == "write_centrality")
-    code = (
-        "import signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        f"from graftwork.cli import main; import {module} as module; "
-        "wait = lambda *_, **__: (print('now', file=sys.stderr, flush=True), "
-        "[time.sleep(0.1) for _ in range(300)]); "
-        f"module.{stage} = wait; sys.exit(main())"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "learn", "sales", "--lam", "0.05", "--drop", "price",
-         "--out", str(tmp_path), *SMALL],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    try:
-        _wait_for(process, "now")
-        process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        _, told = process.communicate(timeout=20)
-        assert time.monotonic() - began < 2
-    finally:
-        process.kill()
-    assert process.returncode == 130, told
-    assert "interrupted after learning; the network in" in told.splitlines()[-1]
-    written = {path.name for path in tmp_path.iterdir()} - {"scratch"}
-    done = {"model.gw", "summary.txt", "edges.csv", "trace.jsonl"}
-    done |= {"predictability.csv"} if stage != "predict_each" else set()
-    done |= {"centrality.csv"} if stage == "plot_network" else set()
-    assert written == done
-    assert list(scratch.iterdir()) == []
-
-
-def test_interrupts_wait_for_the_end_of_a_block():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with Interrupts() as interrupts:
-            done = []
-
-            def interrupted():
-                with interrupts.held():
-                    signal.raise_signal(signal.SIGINT)
-                    done.append("all of it")
-
-            with pytest.raises(KeyboardInterrupt):
-                interrupted()
-            assert done
-            interrupts.deliver()  # once is enough
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_interrupts_reach_who_waits_for_processes():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with Interrupts() as interrupts, HeldProcesses(2, interrupts) as engine:
-            handles = engine.place([partial(int, text) for text in "12345678"])
-            soon = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-            soon.start()
-            began = time.monotonic()
-            with pytest.raises(KeyboardInterrupt):
-                engine.total(handles, work.nap, 1)
-            assert time.monotonic() - began < 2
-            assert interrupts.seen
-            assert engine.total(handles, work.same) == 36
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_progress_of_rows(capsys):

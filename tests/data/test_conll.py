@@ -236,7 +236,7 @@ def test_sentences_of_a_pipe_come_one_by_one(tmp_path, pack):
         with path.open("wb", buffering=0) as pipe:
             pipe.write(pack(b"He B-NP\nsleeps B-VP\n\n"))
             if pack is bytes:
-                read.wait(timeout=60)  # the second is written when the first was read
+                read.wait(timeout=120)  # the second is written when the first was read
             pipe.write(more)
 
     writer = threading.Thread(target=write, daemon=True)

@@ -22,7 +22,6 @@ from graftwork.errors import DataError
 
 from doors.data import Vocabulary, attributes, check_weights, count_columns, decode_labels
 from doors.data import sequences as sequences_module
-from doors.kernels import repeats
 
 LISTS = [[["w=the", "first"], ["w=dog"]], [["w=go", "first"]]]
 DENSE = np.array([[1.0, 0.0, 2.5], [0.0, 0.0, 0.0], [-1.0, 3.0, 1e12]])
@@ -301,9 +300,10 @@ def test_repeats_are_found(bags, many):
     bags = [*bags, list(range(5, 105))] if many else bags
     indptr = np.concatenate([[0], np.cumsum([len(bag) for bag in bags], dtype=np.int64)])
     indices = np.array([number for bag in bags for number in bag], dtype=np.int32)
-    assert repeats(indptr.astype(np.int64), indices, 105) == any(
-        len(set(bag)) < len(bag) for bag in bags
-    )
+    names = tuple(map(str, range(105)))
+    made = attributes.Bags(indptr.astype(np.int64), indices, np.ones(0), names)
+    assert attributes._repeats(made) == any(len(set(bag)) < len(bag) for bag in bags)
+    assert made.indices.tolist() == [number for bag in bags for number in bag]
 
 
 NOT_SEQUENCES = {

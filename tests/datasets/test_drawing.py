@@ -7,6 +7,7 @@ import pytest
 
 import graftwork as gw
 from graftwork.datasets import Mixing, bernoulli_network, draw, effective_size, split_rhat
+from graftwork.errors import ParameterError
 
 from doors.datasets import _plan, _share_out, diagnose
 from doors.inference import log_weights
@@ -203,18 +204,18 @@ def test_one_variable_and_no_edges():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"n_rows": 0}, "n_rows is 0"),
-        ({"n_rows": 10.0}, "n_rows is 10.0"),
-        ({"n_chains": 1}, "n_chains is 1"),
-        ({"thin": 0}, "thin is 0"),
-        ({"burn_in": -1}, "burn_in is -1"),
-        ({"max_burn_in": None}, "max_burn_in is None"),
+        ({"n_rows": 0}, "n_rows must .*got 0"),
+        ({"n_rows": 10.0}, "n_rows must .*got 10.0"),
+        ({"n_chains": 1}, "n_chains must .*got 1"),
+        ({"thin": 0}, "thin must .*got 0"),
+        ({"burn_in": -1}, "burn_in must .*got -1"),
+        ({"max_burn_in": None}, "max_burn_in must .*got None"),
         ({"method": "magic"}, "method is 'magic'"),
         ({"random_state": "x"}, "random_state is 'x'"),
     ],
 )
 def test_draw_refuses_nonsense(options, told):
-    with pytest.raises(gw.DataError, match=told):
+    with pytest.raises((gw.DataError, ParameterError), match=told):
         draw(bernoulli_network(4, mean_degree=2, random_state=0), **{"n_rows": 5, **options})
 
 

@@ -13,6 +13,7 @@ from graftwork.datasets import (
     planted_chain,
     scale_free_network,
 )
+from graftwork.errors import ParameterError
 
 NETWORKS = {
     "scale-free": lambda n, **more: scale_free_network(n, **more),
@@ -116,47 +117,43 @@ def test_planted_chain_is_found_again():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"n_states": 1}, "n_states is 1"),
+        ({"n_states": 1}, "n_states must .*got 1"),
         ({"n_states": 2.5}, "n_states is 2.5"),
         ({"n_states": [2, 3]}, "one for each of the 12"),
         ({"n_states": "22"}, "n_states is '22'"),
-        ({"n_states": [2] * 11 + [0]}, "n_states is 0"),
-        ({"n_states": True}, "n_states is True"),
-        ({"unary_sd": -1}, "unary_sd is -1"),
-        ({"unary_sd": float("nan")}, "unary_sd is nan"),
-        ({"unary_sd": "big"}, "unary_sd is 'big'"),
+        ({"n_states": [2] * 11 + [0]}, "n_states must .*got 0"),
+        ({"n_states": True}, "n_states must .*got True"),
+        ({"unary_sd": -1}, "unary_sd must .*got -1"),
+        ({"unary_sd": float("nan")}, "unary_sd must .*got nan"),
+        ({"unary_sd": "big"}, "unary_sd must .*got 'big'"),
         ({"random_state": "one"}, "random_state is 'one'"),
         ({"random_state": -1}, "random_state is -1"),
     ],
 )
 def test_networks_refuse_nonsense(name, options, told):
-    with pytest.raises(gw.DataError, match=told):
+    with pytest.raises((gw.DataError, ParameterError), match=told):
         NETWORKS[name](12, **options)
 
 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: scale_free_network(1), "n_variables is 1"),
-        (lambda: scale_free_network(5, attach=5), "attach is 5; .* at most 4"),
-        (lambda: scale_free_network(5, attach=0), "attach is 0"),
-        (lambda: scale_free_network(5, edge_sd=np.inf), "edge_sd is inf"),
-        (lambda: bernoulli_network(0), "n_variables is 0"),
-        (lambda: bernoulli_network(5, mean_degree=4.5), "mean_degree is 4.5; .* at most 4"),
-        (lambda: bernoulli_network(5, mean_degree=-1), "mean_degree is -1"),
-        (lambda: planted_chain(1, 5), "n_chain is 1"),
-        (lambda: planted_chain(3, -1), "n_noise is -1"),
-        (lambda: planted_chain(3, 1, coupling=-2.0), "coupling is -2.0"),
-        (lambda: make_bernoulli(5, n_rows=0), "n_rows is 0"),
-        (lambda: make_bernoulli(5, n_test=-1), "n_test is -1"),
+        (lambda: scale_free_network(1), "n_variables must .*got 1"),
+        (lambda: scale_free_network(5, attach=5), "attach must .*to 4, got 5"),
+        (lambda: scale_free_network(5, attach=0), "attach must .*got 0"),
+        (lambda: scale_free_network(5, edge_sd=np.inf), "edge_sd must .*got inf"),
+        (lambda: bernoulli_network(0), "n_variables must .*got 0"),
+        (lambda: bernoulli_network(5, mean_degree=4.5), "mean_degree must .*to 4, got 4.5"),
+        (lambda: bernoulli_network(5, mean_degree=-1), "mean_degree must .*got -1"),
+        (lambda: planted_chain(1, 5), "n_chain must .*got 1"),
+        (lambda: planted_chain(3, -1), "n_noise must .*got -1"),
+        (lambda: planted_chain(3, 1, coupling=-2.0), "coupling must .*got -2.0"),
+        (lambda: make_bernoulli(5, n_rows=0), "n_rows must .*got 0"),
+        (lambda: make_bernoulli(5, n_test=-1), "n_test must .*got -1"),
+        (lambda: make_bernoulli(5, n_jobs=0), "n_jobs is 0"),
+        (lambda: make_bernoulli(5, n_jobs=1.5), "n_jobs is 1.5"),
     ],
 )
 def test_generators_refuse_nonsense(call, told):
-    with pytest.raises(gw.DataError, match=told):
+    with pytest.raises((gw.DataError, ParameterError), match=told):
         call()
-
-
-@pytest.mark.parametrize("n_jobs", [0, 1.5])
-def test_generators_refuse_numbers_of_threads(n_jobs):
-    with pytest.raises(gw.ParameterError, match=f"n_jobs must be .*, got {n_jobs}"):
-        make_bernoulli(5, n_jobs=n_jobs)

@@ -10,7 +10,6 @@ import pytest
 
 from graftwork import ChainCRF, DataError, DataMissingError, GraftworkError, datasets
 from graftwork.datasets import (
-    DEBD_NAMES,
     load_conll2000,
     load_debd,
     load_hapmap,
@@ -19,6 +18,7 @@ from graftwork.datasets import (
     load_ocr_letters,
     load_yummly,
 )
+from graftwork.errors import ParameterError
 
 from doors.data import write_conll
 
@@ -143,34 +143,6 @@ def test_a_folder_is_a_path(wrong):
         load_debd("nltcs", wrong)
 
 
-def refusal(load, folder):
-    """The sentence a loader refuses with, or an empty one."""
-    try:
-        load(folder)
-    except DataError as error:
-        return str(error)
-    return ""
-
-
-@pytest.mark.parametrize("name", LOADERS)
-def test_damage_names_the_file(name, folder):
-    path = folder / name / FILES[name]
-    whole = path.read_bytes()
-    for content in (whole[: len(whole) // 2], whole[:-9], b"", b"nonsense"):
-        path.write_bytes(content)
-        assert FILES[name] in refusal(LOADERS[name], folder)
-    rng = np.random.default_rng(1)
-    said = 0
-    for _ in range(30):
-        damaged = bytearray(whole)
-        damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
-        path.write_bytes(damaged)
-        words = refusal(LOADERS[name], folder)
-        said += bool(words)  # some bits of a header mean nothing
-        assert not words or (FILES[name] in words and "\n" not in words)
-    assert said > 10
-
-
 def test_debd(folder):
     parts = load_debd("nltcs", folder)
     assert parts.train.names == ("x0", "x1", "x2")
@@ -187,24 +159,12 @@ def test_debd(folder):
 
 @pytest.mark.parametrize("wrong", ["nltc", 3, None])
 def test_debd_knows_its_names(wrong, folder):
-    with pytest.raises(DataError, match="'nltcs', 'msnbc', 'kdd', 'plants', 'jester', 'msweb'"):
+    with pytest.raises(
+        (DataError, ParameterError), match="'nltcs', 'msnbc', 'kdd', 'plants', 'jester', 'msweb'"
+    ):
         load_debd(wrong, folder)
-    with pytest.raises(DataError, match="did you mean 'nltcs'"):
+    with pytest.raises(ParameterError, match="did you mean 'nltcs'"):
         load_debd("nltc", folder)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0,1,1\n1,0,2\n", "line 2, cell 3: '2' is none of '0', '1'"),
-        ("0,1,1\n1,0\n", "line 2 has 2 cells, but line 1 has 3"),
-        ("0,1\n", "nltcs.valid.data.gz: the rows have 3 cells, but those of nltcs.ts.data.gz"),
-    ],
-)
-def test_debd_refuses_other_text(text, words, folder):
-    packed(folder / "debd/nltcs.ts.data.gz", text)
-    with pytest.raises(DataError, match=words):
-        load_debd("nltcs", folder)
 
 
 def test_jester_bins_and_parts(folder):
@@ -242,19 +202,6 @@ def test_jester_with_missing_cells(folder):
     assert everyone.train.n_rows + everyone.test.n_rows == 40
 
 
-def test_jester_refuses(folder):
-    for options in ({"bins": 1}, {"held_out": 0}, {"held_out": 1}, {"least": 0}, {"least": 101}):
-        with pytest.raises(DataError, match=next(iter(options))):
-            load_jester(folder, **options)
-    path = folder / "jester" / FILES["jester"]
-    np.savez(path, ratings_x100=np.full((3, 100), 1001, dtype=np.int16))
-    with pytest.raises(DataError, match="1001 is not a rating"):
-        load_jester(folder)
-    np.savez(path, ratings_x100=np.array([{}], dtype=object))
-    with pytest.raises(DataError, match=path.name):  # never unpickled
-        load_jester(folder)
-
-
 def test_yummly(folder):
     parts = load_yummly(folder, recipes=None, least=1, held_out=0.25)
     assert parts.train.names == ("salt", "feta cheese", "olive oil\x85extra", "olives")
@@ -275,30 +222,14 @@ def test_yummly(folder):
     ("options", "words"),
     [
         ({"recipes": 5}, "recipes is 5, but there are 4"),
-        ({"recipes": 1}, "recipes is 1"),
+        ({"recipes": 1}, "recipes must .*got 1"),
         ({"least": 4, "recipes": None}, "no ingredient is in more than 3 recipes"),
         ({"held_out": 1.0}, "held_out"),
     ],
 )
 def test_yummly_refuses(options, words, folder):
-    with pytest.raises(DataError, match=words):
+    with pytest.raises((DataError, ParameterError), match=words):
         load_yummly(folder, **options)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("id,cuisine\n", "the first line is 'id,cuisine'"),
-        ("id\tcuisine\tingredients\n1\tgreek\n", "line 2 has not the three columns"),
-    ],
-)
-def test_yummly_refuses_other_text(text, words, folder):
-    packed(folder / "yummly/train.tsv.gz", text)
-    with pytest.raises(DataError, match=f"train.tsv.gz: {words}"):
-        load_yummly(folder)
-    (folder / "yummly/train.tsv.gz").write_bytes(gzip.compress(b"id\n\xff\n"))
-    with pytest.raises(DataError, match=r"train\.tsv\.gz: line 2 is not UTF-8"):
-        load_yummly(folder)
 
 
 def test_conll(folder):
@@ -336,7 +267,9 @@ def test_letters(folder):
     assert large.images.shape == (5, 20, 20)
     assert np.array_equal(large.images[:, 2:18, 6:14], some.images)
     assert large.images.sum() == some.images.sum()
-    with pytest.raises(DataError, match=r"letter is 'b'\. Use 'a', 'c', 'i'"):
+    with pytest.raises(
+        (DataError, ParameterError), match=r"letter='b' is not known.* 'a', 'c', 'i'"
+    ):
         some.table("b")
 
 
@@ -346,20 +279,6 @@ def test_letters_are_lower_case(wrong, folder):
         load_ocr_letters(folder, wrong)
     with pytest.raises(DataError, match="none of its letters is in 'xy'"):
         load_ocr_letters(folder, "xy")
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"labels": np.full(7, 26)}, "'labels' holds 26"),
-        ({"fold": np.array([1])}, "do not fit together"),
-    ],
-)
-def test_letters_refuse_arrays_that_do_not_fit(change, words, folder):
-    path = folder / "ocr_letters/letters.npz"
-    np.savez(path, **{**np.load(path), **change})
-    with pytest.raises(DataError, match=f"letters.npz: .*{words}"):
-        load_ocr_letters(folder)
 
 
 def test_mnist(folder):
@@ -385,19 +304,8 @@ def test_mnist(folder):
      {"n_test": 0}, {"digits": 2.0}],
 )  # fmt: skip
 def test_mnist_refuses(options, folder):
-    with pytest.raises(DataError, match=next(iter(options))):
+    with pytest.raises((DataError, ParameterError), match=next(iter(options))):
         load_mnist(folder, **options)
-
-
-def test_mnist_refuses_arrays_that_do_not_fit(folder):
-    path = folder / "mnist/mnist14x14_binary.npz"
-    given = dict(np.load(path))
-    np.savez(path, **{**given, "y_train": np.zeros(3, dtype=int)})
-    with pytest.raises(DataError, match="20 images and 3 digits in 'train'"):
-        load_mnist(folder)
-    np.savez(path, **{**given, "y_test": np.full(10, 10)})
-    with pytest.raises(DataError, match="'y_test' holds 10"):
-        load_mnist(folder)
 
 
 def test_hapmap(folder):
@@ -424,36 +332,46 @@ def test_hapmap(folder):
 
 
 def test_hapmap_refuses(folder):
-    with pytest.raises(DataError, match="which is 'chr2'; did you mean 'chr22'"):
+    with pytest.raises(
+        (DataError, ParameterError), match="which='chr2' is not known; did you mean 'chr22'"
+    ):
         load_hapmap(folder, "chr2")
-    with pytest.raises(DataError, match="n is 4"):
+    with pytest.raises(ParameterError, match=r"n must .* got 4"):
         load_hapmap(folder, n=4)
     (folder / "hapmap/hapmap_chr22_1mb_snps.txt").write_text("rsid\tposition\nrs1\t10\n")
     with pytest.raises(DataError, match=r"hapmap_chr22_1mb_snps\.txt: it does not list"):
         load_hapmap(folder)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("sample,population,rs1\na,CEU,3\n", "line 2, cell 1: '3'"),
-        ("sample,population,rs1\na,CEU,1,1\n", "line 2 has 4 cells, but the header has 3"),
-    ],
-)
-def test_hapmap_refuses_other_text(text, words, folder):
-    packed(folder / "hapmap" / FILES["hapmap"], text)
-    with pytest.raises(DataError, match=f"{FILES['hapmap']}: .*{words}"):
-        load_hapmap(folder)
+DAMAGED = {
+    "debd": ("0,1,1\n1,0,2\n", "line 2, cell 3: '2' is not one of '01'"),
+    "jester": ({"ratings_x100": np.full((3, 100), 1001)}, "1001 is not a rating"),
+    "yummly": ("id\tcuisine\tingredients\n1\tgreek\t\n", "line 2 lacks one of id, cuisine"),
+    "conll2000": ("He PRP\nsleeps VBZ B-VP\n", "line 2"),
+    "ocr_letters": ({"word_start": np.array([0, 5, 3, 7])}, "do not fit together"),
+    "mnist": ({"y_train": np.full(20, 10)}, "'y_train' holds 10, not from 0 to 9"),
+    "hapmap": ("sample,population,rs1\na,CEU,3\n", "line 2, cell 1: '3'"),
+}
 
 
-def test_every_standard_split_has_a_name():
-    assert len(set(DEBD_NAMES)) == 6
+@pytest.mark.parametrize("name", LOADERS)
+def test_damage_is_said_with_the_file_and_the_place(name, folder):
+    path = folder / name / FILES[name]
+    whole, (content, words) = path.read_bytes(), DAMAGED[name]
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=path.name):
+        LOADERS[name](folder)
+    path.write_bytes(whole)
+    if isinstance(content, str):
+        packed(path, content)
+    else:
+        np.savez(path, **{**np.load(path), **content})
+    with pytest.raises(DataError, match=f"{path.name}: .*{words}"):
+        LOADERS[name](folder)
 
 
-def test_every_data_set_is_known_with_its_source():
-    assert {name for name, each in datasets.DATASETS.items() if each.embedded} == {
-        "adhd", "boredom", "mushroom"
-    }  # fmt: skip
+def test_every_data_set_has_a_loader_and_says_what_it_is():
+    assert set(datasets.EMBEDDED) == {"adhd", "boredom", "mushroom"}
     for name, each in datasets.DATASETS.items():
         assert getattr(datasets, f"load_{name}") is each.load
         assert each.embedded or (each.form and each.source and each.cite)

@@ -37,6 +37,5 @@ from graftwork.data.oddities import (
 from graftwork.data.parts import Parts, RowPart, add_up, join
 from graftwork.data.placed import PlacedTable, _same
 from graftwork.data.scanning import encode_piece, folder, pieces, unite
-from graftwork.data.scanning.packed import packed
 from graftwork.data.scores import Ordered, Scores
 from graftwork.data.text import guess_separator, has_header, typed

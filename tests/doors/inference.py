@@ -11,7 +11,7 @@ from graftwork.inference.filling import fill_rows, state_probabilities
 from graftwork.inference.gauge import cornered, sparsest
 from graftwork.inference.hidden import log_hidden
 from graftwork.inference.incomplete import impute, log_observed_weights, soft_log_conditionals
-from graftwork.inference.junction import JunctionTree, compile_plan
+from graftwork.inference.junction import JunctionTree
 from graftwork.inference.layout import Layout, Potentials
 from graftwork.inference.loopy import LoopyBP
 from graftwork.inference.messages import (
@@ -28,6 +28,6 @@ from graftwork.inference.pairs import find_edges
 from graftwork.inference.population import ISLANDS, Population
 from graftwork.inference.ragged import offsets
 from graftwork.inference.reweighted import LEAST_USES, spanning_forests, upper_bound
-from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights, look_ups
+from graftwork.inference.sampling import gibbs_sample, log_conditionals, log_weights
 from graftwork.inference.search import possible_state, search_mode
 from graftwork.inference.wiring import conditionals, wire

@@ -15,5 +15,5 @@ from graftwork.testing.resampled import moved
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.selected import interval_of_shown, least_shown, shrunk
 from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import directions, telling_rows, tilted
+from graftwork.testing.tilted import telling_rows, tilted
 from graftwork.testing.variances import MomentTables, variances_of_some

@@ -33,7 +33,7 @@ def test_margins_are_those_of_the_rows(symptoms, learned):
 
 
 def test_weights_are_those_of_the_refit(symptoms, learned):
-    plain = fit(FitSpec.of({"n_jobs": 1}), symptoms, check=True, calibrated=False)
+    plain = fit(FitSpec.of({"n_jobs": 1}), symptoms, calibrated=False)
     assert plain.model.observed is None
     layout = plain.model.potentials.layout
     n = layout.n_unary

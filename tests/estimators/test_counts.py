@@ -33,7 +33,6 @@ SETTINGS = {
     "adaptive": {"criterion": "adaptive"},
     "belief propagation": {"lam": 0.06, "inference": "bp"},
     "tied": {"lam": 0.02, "tie": 3},
-    "annealed": {"lam": 0.02, "method_options": {"anneal": 3}},
     "from a tree": {"lam": 0.02, "method_options": {"start": "chow-liu"}},
     "ordered": {"lam": 0.02, "ordinal": True},
     "known edges": {"lam": 0.02, "knowledge": {"required": [("x0", "x5")]}},

@@ -11,9 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
 from graftwork.inference import JunctionTree
-from graftwork.parameters import gather
+from graftwork.parameters import LARGEST, gather
 from graftwork.recipes import RECIPES
-from graftwork.settings import LARGEST
 
 from doors.estimators import MOST_LISTED, MOST_VARIABLES
 from doors.recipes import best_choice

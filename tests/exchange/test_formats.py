@@ -28,7 +28,7 @@ def test_traits_are_true(name):
     assert (made.read is not None) == (entry.traits.get("reads") in ("network", "chain", "both"))
     assert (made.write is not None) == (entry.traits.get("writes") in ("network", "chain", "both"))
     assert all(suffix.startswith(".") for suffix in entry.traits["suffixes"])
-    assert entry.help.startswith("Return ")
+    assert entry.help.endswith(".")
 
 
 def test_suffixes_are_of_one_format():

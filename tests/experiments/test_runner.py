@@ -176,7 +176,7 @@ def test_unknown_names_are_told_with_those_there_are():
 def test_results_of_another_version_are_computed_anew(tmp_path, monkeypatch):
     counter = Counter()
     reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
-    monkeypatch.setattr("experiments.engine.runner.__version__", "99")
+    monkeypatch.setattr("graftwork.finished.__version__", "99")
     reproduce(counter.study(), tmp_path, Context("quick"), pictures=False)
     assert counter.calls == ["first", "second"] * 2
 

@@ -257,9 +257,9 @@ def test_memory_of_a_million_variables_grows_with_draws():
     [
         ({"hubs": "twice"}, "hubs must be once or always, got 'twice'"),
         ({"hubs": True}, "hubs must be once or always, got True"),
-        ({"hub_threshold": 1.5}, "hub_threshold must lie between 0 and 1, got 1.5"),
-        ({"hub_threshold": -0.1}, "hub_threshold must lie between 0 and 1, got -0.1"),
-        ({"hub_threshold": "mean"}, "hub_threshold must lie between 0 and 1, got 'mean'"),
+        ({"hub_threshold": 1.5}, "hub_threshold must be a number from 0 to 1, got 1.5"),
+        ({"hub_threshold": -0.1}, "hub_threshold must be a number from 0 to 1, got -0.1"),
+        ({"hub_threshold": "mean"}, "hub_threshold must be a number from 0 to 1, got 'mean'"),
         ({"hubs": "always", "structure": False}, "hubs and hub_threshold go with structure=True"),
         ({"hub_threshold": 0.1, "structure": False}, "go with structure=True"),
     ],

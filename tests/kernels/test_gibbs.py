@@ -1,74 +1,108 @@
-"""Conditionals of rows against plain sums, and chains against the distribution they draw from."""
+"""Gibbs sampling in lanes: look-ups, random words, draws of cells; `inference/test_sampling.py` has
+what is drawn.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.stats import kstest
 
-from doors.inference import conditionals, look_ups
+from doors.kernels import WIDTH, choose, draw, load_codes, store, store_codes
 from doors.kernels import gibbs as kernel
-from support.brute import enumerate_states, random_potentials
+from doors.kernels import gibbs_lanes as lanes
 
-CARDS, EDGES = [3, 2, 20, 2], [(0, 1), (1, 2), (2, 3), (1, 3)]
-
-
-@pytest.mark.parametrize("size", [0.5, 500.0], ids=["products", "logarithms"])
-def test_log_conditionals_are_those_of_the_energy(size):
-    rng = np.random.default_rng(0)
-    potentials = random_potentials(rng, CARDS, EDGES, size)
-    energy = enumerate_states(potentials).energy
-    x = rng.integers(0, np.array(CARDS)[:, None], (4, 2 * kernel.LANES)).astype(np.uint8)
-    out = np.ones(x.shape[1])
-    given = conditionals(potentials.layout, potentials.weights)
-    kernel.sum_conditionals(x, *given.arrays(), out)
-    for column, found in zip(x.T.tolist(), out, strict=True):
-        wanted = 1.0
-        for i in range(4):
-            rest = energy[tuple(slice(None) if k == i else column[k] for k in range(4))]
-            wanted += rest[column[i]] - np.logaddexp.reduce(rest)
-        assert np.isclose(found, wanted, rtol=1e-10)
+#: What this processor can be asked to do, by the best of them.
+WAYS = {"avx512f": ("avx512f", "avx2", "select"), "avx2": ("avx2", "select")}
 
 
-def draws_of(potentials, state, lanes, free=None, burn_in=20, draws=40):
-    """Return chains from all zeros on, shape (n, draws, lanes)."""
-    given, n = conditionals(potentials.layout, potentials.weights), len(CARDS)
-    fast = look_ups(potentials.layout, given)
-    x, out = np.zeros((n, lanes), np.uint8), np.zeros((n, draws, lanes), np.uint8)
-    kernel.run_chains(
-        fast.sizes, x, np.arange(n) if free is None else free, fast.narrow, state, burn_in, 1,
-        fast.unaries, fast.tables, *given.arrays(), out,
-    )  # fmt: skip
-    return out
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
 
 
-def generators(lanes):
-    return np.random.default_rng(1).integers(1, 2**32, (4, lanes)).astype(np.uint32)
+def weigh_with(how):
+    """Return a kernel that looks up one table in one of the ways."""
+    multiply = lanes.make_multiply(how)
+
+    @njit
+    def weigh(sizes, unaries, tables, codes, out):
+        held = lanes.spread_each(sizes, unaries, 0)
+        held = multiply(held, tables, 0, load_codes(codes, 0))
+        for a in range(len(sizes)):
+            store(held[a], out, a * WIDTH)
+
+    return weigh
 
 
-def test_chains_draw_from_the_network():
-    potentials = random_potentials(np.random.default_rng(2), CARDS, EDGES, 0.7)
-    lanes = 16 * kernel.LANES
-    out = draws_of(potentials, generators(lanes), lanes).reshape(4, -1)
-    twin = enumerate_states(potentials)
-    for i, s in enumerate(CARDS):
-        shares = np.bincount(out[i], minlength=s) / out.shape[1]
-        assert np.abs(shares - twin.marginal(i)).max() < 0.02
-    shares = np.histogram2d(out[1], out[3], [range(3), range(3)])[0] / out.shape[1]
-    assert np.abs(shares - twin.marginal(1, 3)).max() < 0.02
+@pytest.mark.parametrize("how", WAYS.get(lanes.LOOKUP, ("select",)))
+@pytest.mark.parametrize("states", [2, 5, 8, 12, 16])
+def test_every_way_to_look_up_gives_the_same_numbers(how, states, rng):
+    tables = rng.random((states, lanes.table_length(states)), dtype=np.float32)
+    unaries = rng.random(states, dtype=np.float32)
+    codes = rng.integers(0, states, size=WIDTH).astype(np.uint8)
+    out = np.empty((states, WIDTH), dtype=np.float32)
+    weigh_with(how)((0,) * states, unaries, tables, codes, out)
+    np.testing.assert_array_equal(out, unaries[:, None] * tables[:, codes])
 
 
-def test_a_chain_is_the_same_whatever_runs_beside_it():
-    potentials = random_potentials(np.random.default_rng(3), CARDS, EDGES)
-    lanes = 2 * kernel.LANES
-    both = draws_of(potentials, generators(lanes), lanes)
-    alone = draws_of(potentials, generators(lanes)[:, kernel.LANES :].copy(), kernel.LANES)
-    assert np.array_equal(both[:, :, kernel.LANES :], alone)
+@njit
+def _pick(sizes, weights, state, chosen, total):
+    held = lanes.spread_each(sizes, weights, 0)
+    where, mass = choose(held, draw(state, 0))
+    store_codes(where, chosen, 0)
+    store(mass, total, 0)
 
 
-def test_variables_that_are_not_free_stay():
-    potentials = random_potentials(np.random.default_rng(4), CARDS, EDGES)
-    out = draws_of(potentials, generators(kernel.LANES), kernel.LANES, free=np.array([0, 2]))
-    assert not out[[1, 3]].any()
-    assert out[[0, 2]].any()
+@njit
+def _uniforms(state, out):
+    for row in range(len(out)):
+        for first in range(0, out.shape[1], WIDTH):
+            store(draw(state, first), out, row * out.shape[1] + first)
+
+
+def xoshiro(words, count):
+    """xoshiro128++ of one lane in plain integers."""
+    s, mask, out = [int(word) for word in words], 2**32 - 1, []
+
+    def rotate(value, by):
+        return ((value << by) | (value >> (32 - by))) & mask
+
+    for _ in range(count):
+        out.append((rotate((s[0] + s[3]) & mask, 7) + s[0]) & mask)
+        shifted = (s[1] << 9) & mask
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = rotate(s[3], 11)
+    return np.array(out)
+
+
+def test_uniform_numbers_are_the_upper_bits_of_xoshiro(rng):
+    state = rng.integers(0, 2**32, size=(4, 2 * WIDTH), dtype=np.uint32)
+    out = np.empty((50, 2 * WIDTH), dtype=np.float32)
+    expected = [xoshiro(state[:, lane], 50) for lane in range(2 * WIDTH)]
+    _uniforms(state, out)
+    np.testing.assert_array_equal(np.floor(out.T * 2.0**24), np.array(expected) >> 8)
+
+
+def test_xoshiro_gives_the_published_first_words():
+    """From state 1, 2, 3, 4, as in the tests of the rand_xoshiro crate."""
+    expected = [641, 1573767, 3222811527, 3517856514, 836907274, 4247214768]
+    np.testing.assert_array_equal(xoshiro([1, 2, 3, 4], 6), expected)
+
+
+@pytest.mark.parametrize("word", [0, 2**32 - 1])
+def test_uniform_numbers_never_reach_the_ends(word):
+    """A state without weight is not chosen, be it the first or the last one."""
+    state = np.zeros((4, WIDTH), dtype=np.uint32)
+    state[3] = word  # with the other words 0 the step is this one, rotated
+    chosen, total = np.empty(WIDTH, np.uint8), np.empty(WIDTH, np.float32)
+    _pick((0,) * 3, np.array([0, 0.3, 0], np.float32), state, chosen, total)
+    assert (chosen == 1).all()
 
 
 def test_draws_are_dealt_to_the_columns_of_their_lanes():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from doors.data import packed
 from doors.kernels import add_weights, count_bytes, first_rows, pack, recode, unpack
 
 
@@ -46,19 +45,6 @@ def test_recode_and_first_rows(kind):
         found = np.flatnonzero(index - 5 == k)
         wanted = found[0] if lookup[k] < 0 and len(found) else -1
         assert first[k] == wanted
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 16, 17, 256, 257, 70_000])
-@pytest.mark.parametrize("rows", [1, 5, 1000])
-def test_parts(count, rows):
-    rng = np.random.default_rng(count + rows)
-    kind = np.uint8 if count <= 256 else np.uint32
-    columns = [rng.integers(0, count, rows).astype(kind) for _ in range(3)]
-    part, counts = packed(columns, [count] * 3, None)
-    lookup = rng.integers(0, 200, count).astype(np.uint8)
-    assert np.array_equal(part.unpacked([lookup] * 3), np.stack([lookup[c] for c in columns]))
-    for own, codes in zip(counts, columns, strict=True):
-        assert np.array_equal(own, np.bincount(codes, minlength=count))
 
 
 def test_sums():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from doors.data import Scores
 from doors.inference import Layout
-from doors.kernels import add_mean_rows, centre_tables, subtract_mean_slopes
+from doors.kernels import add_mean_rows, centre_tables, part_norms, subtract_mean_slopes
 
 LAYOUT = Layout.of([2, 3, 4, 1], [(0, 1), (1, 2), (0, 3)])
 ARGUMENTS = LAYOUT.cards, LAYOUT.edges, LAYOUT.edge_offsets
@@ -51,3 +52,13 @@ def test_slopes_are_the_transpose_of_that(vector, frequencies):
     add_mean_rows(both, *ARGUMENTS, LAYOUT.unary_offsets, frequencies, -1.0)
     subtract_mean_slopes(gradient, *ARGUMENTS, LAYOUT.unary_offsets, frequencies)
     assert np.isclose(gradient @ step, vector @ both, rtol=1e-12)
+
+
+def test_a_linear_part_that_is_a_rounding_error_is_zero():
+    scores = Scores.of([None, np.arange(3.0), np.arange(4.0), None], LAYOUT.cards, degree=1)
+    vector = LAYOUT.zeros()
+    LAYOUT.table(vector, 1)[:] = 3.7 * np.outer(scores.bases[1][:, 0], scores.bases[2][:, 0])
+    starts, basis = LAYOUT.edge_offsets[:-1], (scores.values, scores.starts, scores.sizes)
+    norms = part_norms(vector, starts, LAYOUT.edges, scores.cards, *basis)
+    assert np.allclose(norms[1], [3.7, 0.0], atol=1e-14)
+    assert norms[1, 1] == 0.0

@@ -27,7 +27,7 @@ def random_potentials(sample, seed, edges=EDGES):
 def answers(point, pairs):
     return [
         np.array([point.value]), point.gradient, point.curvature, point.pair_gradients(pairs)[0],
-        point.pair_curvatures(pairs), point.pair_gains(pairs),
+        point.pair_gains(pairs),
         point.removal_costs(), point.mean_log_normalisers, point.pair_expectations(pairs).model,
     ]  # fmt: skip
 

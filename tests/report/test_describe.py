@@ -150,7 +150,6 @@ CHOICES = [
                 max_edges=16,
                 residual=2e-4,
                 rivals=(("a", "b"), ("b", "c")),
-                n_moved=4,
             ),
         ),
         "No pair depends more strongly than the strongest would by chance (score 0.17, noise level "
@@ -162,9 +161,7 @@ CHOICES = [
         "was estimated from a sample of all pairs. At most 16 edges may be kept, so pairs that "
         "pass their tests may be left out. With this many states the refit was solved only to "
         "0.0002. Left out: a - b, b - c, which pass their tests while they are absent and fail as "
-        "edges; they and edges that are kept stand in for each other. Without 1 % of the rows, "
-        "chosen at random, 4 edges come or go (of 16): some variables carry the same information, "
-        "and which of their edges is kept is a close call.",
+        "edges; they and edges that are kept stand in for each other.",
     ),
     (
         LambdaChoice("tests", 1.0, tests=replace(TESTS, n_tests=0)),

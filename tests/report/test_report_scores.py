@@ -87,7 +87,7 @@ def test_groups_are_dealt_evenly():
     assert all((a == b).all() for a, b in zip(one, two, strict=True))
     assert (deal_groups(40, 4, 2)[0] != one[0]).any()
     for bad in (0, -1, 2.5, True):
-        with pytest.raises(gw.DataError, match="groups is"):
+        with pytest.raises(gw.errors.ParameterError, match="groups must"):
             deal_groups(4, bad)
     with pytest.raises(gw.DataError, match="random_state is 'x'"):
         deal_groups(4, 2, "x")

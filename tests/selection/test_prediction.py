@@ -9,6 +9,7 @@ import graftwork as gw
 from graftwork.data import Table
 from graftwork.errors import ParameterError
 from graftwork.grafting import Problem, graft
+from graftwork.limits import Limit
 from graftwork.objectives import PseudoLikelihood
 from graftwork.parameters import gather
 from graftwork.penalties import GroupL1
@@ -266,7 +267,7 @@ class StopAtStage:
 
 
 def test_pairs_that_cannot_be_tested_are_left_to_the_path(planted, monkeypatch):
-    monkeypatch.setenv("GRAFTWORK_MAX_PAIRS", "5")
+    monkeypatch.setattr("graftwork.estimators.sizes.PAIRS", Limit(5))
     net = learn(planted)
     assert net.choice_.path.tested is None
     assert sum(point.chosen for point in net.path_) == 1

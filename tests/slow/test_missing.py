@@ -2,25 +2,13 @@
 
 import numpy as np
 import pytest
+from problems import gappy_chain
 
 import graftwork as gw
 
 pytestmark = pytest.mark.slow
 
 THETA, N = 1.0, 8
-
-
-def rows_of(seed, rows=400, share=0.3):
-    """Rows of a chain, exp(2 THETA) times as likely where two neighbours agree."""
-    rng = np.random.default_rng(seed)
-    x = np.zeros((rows, N), int)
-    x[:, 0] = rng.integers(0, 2, rows)
-    agree = 1 / (1 + np.exp(-2 * THETA))
-    for i in range(1, N):
-        x[:, i] = np.where(rng.random(rows) < agree, x[:, i - 1], 1 - x[:, i - 1])
-    cells = x.astype(object)
-    cells[rng.random(x.shape) < share] = None
-    return cells
 
 
 @pytest.mark.parametrize("policy", ["available-case", "impute"])
@@ -30,7 +18,7 @@ def test_estimates_vary_as_their_standard_errors_say(policy):
     off = []
     for seed in range(80):
         net = gw.MarkovNetwork(missing=policy, random_state=0, n_jobs=1, knowledge=chain)
-        potentials = net.fit(rows_of(seed)).model_.potentials
+        potentials = net.fit(gappy_chain(seed, 400, 0.3, THETA, N)).model_.potentials
         places = {tuple(pair): e for e, pair in enumerate(potentials.layout.edges.tolist())}
         found = net.evidence_
         for (i, j), error in zip(found.edges.pairs.tolist(), found.errors, strict=True):

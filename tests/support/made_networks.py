@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from graftwork.models import PairwiseMRF
+from graftwork.models import ChainModel, PairwiseMRF
 
 
 def random_network(seed, cards=()):
@@ -26,6 +26,28 @@ def random_network(seed, cards=()):
     pairs = [pair for pair in itertools.combinations(names, 2) if rng.random() < 0.5]
     tables = {(a, b): rng.normal(0, 2, (len(states[a]), len(states[b]))) for a, b in pairs}
     return PairwiseMRF(states, unary, tables)
+
+
+def tied_network(values=(0.0, -0.0, 0.25, -1e-320, 1 / 3, -7.0, -np.inf), variables=12):
+    """A network of three-state variables in a ring whose numbers are few, but odd."""
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(variables)]
+    pick = np.array(values)
+    unary = {name: rng.choice(pick[pick > -np.inf], 3) for name in names}
+    edges = zip(names, [*names[1:], names[0]], strict=True)
+    return PairwiseMRF(
+        dict.fromkeys(names, (0, 1, 2)), unary, {edge: rng.choice(pick, (3, 3)) for edge in edges}
+    )
+
+
+def small_chain():
+    """A chain of three labels with votes on the diagonal, two moves, and columns."""
+    pairs = np.zeros((3, 3))
+    pairs[0, 0] = pairs[2, 2] = 1.0
+    votes = (np.arange(3), np.arange(3), np.ones(3))
+    return ChainModel(
+        tuple("NVX"), tuple("abc"), 1, *votes, pairs, np.zeros((0, 0, 0)), np.array([4, 0, 2]), 5
+    )
 
 
 #: The networks that all readers must agree on.

@@ -42,6 +42,24 @@ def random_table(seed: int, n: int = 6, rows: int = 200, most: int = 4, weights=
     return Table(names, tuple(tuple(range(c)) for c in cards), codes, weights)
 
 
+def gappy_chain(
+    seed: int, rows: int = 300, share: float = 0.25, theta: float = 0.8, n: int = 8
+) -> np.ndarray:
+    """Rows of a chain of n binary variables with missing cells, drawn by NumPy alone.
+
+    Neighbours agree exp(2 theta) times as often as not.
+    """
+    rng = np.random.default_rng(seed)
+    x = np.zeros((rows, n), int)
+    x[:, 0] = rng.integers(0, 2, rows)
+    agree = 1 / (1 + np.exp(-2 * theta))
+    for i in range(1, n):
+        x[:, i] = np.where(rng.random(rows) < agree, x[:, i - 1], 1 - x[:, i - 1])
+    cells = x.astype(object)
+    cells[rng.random(x.shape) < share] = None
+    return cells
+
+
 def with_holes(table: Table, seed: int, share: float = 0.2) -> Table:
     """The table with cells of some columns made missing; every state is still seen."""
     rng = np.random.default_rng(seed)

@@ -30,6 +30,24 @@ def nap(value, seconds):
     return value
 
 
+_woken = set()
+
+
+def nap_longer(value):
+    """Sleep for 3 s the first time in a process, and then for longer than anybody waits."""
+    time.sleep(300 if _woken else 3)
+    _woken.add(1)
+    return value
+
+
+def nap_while(value, path):
+    """Sleep as long as a file is there."""
+    end = time.monotonic() + 300
+    while os.path.exists(path) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
+
+
 def refuse(value):
     raise DataError("this part cannot be used.")
 

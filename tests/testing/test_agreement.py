@@ -17,7 +17,6 @@ from graftwork.penalties import GroupL1
 from graftwork.selection import refit
 
 from doors.data import prepare
-from doors.estimators import Units
 from doors.grafting import with_pairs
 from doors.inference import Layout, find_edges
 from doors.objectives import independent_potentials
@@ -178,39 +177,6 @@ def test_the_likelihood_ratio_is_that_of_dense_fits(monkeypatch):
         ratio = log_tail(2 * (values[0] - values[1]) / scale, wald.degrees)
         found = verdicts.middle_test(fits, rows, pair[None], 10**6)
         assert np.isclose(found.log_p[0], np.median([score.log_p, wald.log_p, ratio]), rtol=1e-6)
-
-
-def rivals():
-    """Six variables that carry the same information, and what depends on them."""
-    rng = np.random.default_rng(1)
-    hidden = rng.integers(0, 3, 300)
-    noise = (0.1, 0.1, 0.1, 0.15, 0.15, 0.2, 0.4, 0.5, 0.6)
-    columns = [np.where(rng.random(300) < p, rng.integers(0, 3, 300), hidden) for p in noise]
-    return gw.as_table(np.stack(columns, axis=1))
-
-
-def test_edges_that_depend_on_single_rows_are_told():
-    table = rivals()
-    net = learned(table)
-    thinned = Units.of(table).subset(np.random.default_rng(0), 0.01)
-    other = learned(thinned)
-    moved = {frozenset(e) for e in net.model_.edges} ^ {frozenset(e) for e in other.model_.edges}
-    assert net.evidence_.n_moved == len(moved) > 1
-    assert net.choice_.tests.n_moved == len(moved)
-    assert f"{len(moved)} edges come or go (of {net.model_.n_edges})" in gw.describe(net.choice_)
-
-
-@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_PRODUCTS"])
-def test_with_many_pairs_or_rows_edges_are_not_learned_twice(limit, monkeypatch):
-    monkeypatch.setattr(f"graftwork.estimators.learning.{limit}", 1)
-    assert learned(rivals()).evidence_.n_moved is None
-
-
-def test_clear_edges_are_not_learned_twice():
-    table = gw.datasets.make_scale_free(12, 3, n_rows=2000, random_state=1).data
-    net = learned(table)
-    assert net.evidence_.n_moved is None
-    assert net.choice_.tests.n_moved is None
 
 
 @pytest.mark.skipif(not (FOLDER / "psych").is_dir(), reason="needs the data sets of psych")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import gappy_chain
 
 import graftwork as gw
 from graftwork.data import Table
@@ -9,19 +10,6 @@ from graftwork.data import Table
 from doors.data import prepare
 from doors.estimators import imputing
 from doors.testing import NOTHING_LOST, Findings, Lost, log_tail
-
-
-def chain(seed, rows=300, share=0.25, theta=0.8, n=8):
-    """Rows of a chain of n binary variables with missing cells, drawn here by NumPy alone."""
-    rng = np.random.default_rng(seed)
-    x = np.zeros((rows, n), int)
-    x[:, 0] = rng.integers(0, 2, rows)
-    agree = 1 / (1 + np.exp(-2 * theta))
-    for i in range(1, n):
-        x[:, i] = np.where(rng.random(rows) < agree, x[:, i - 1], 1 - x[:, i - 1])
-    cells = x.astype(object)
-    cells[rng.random(x.shape) < share] = None
-    return cells
 
 
 @pytest.mark.parametrize("policy", ["available-case", "impute"])
@@ -68,7 +56,7 @@ def test_tests_are_read_with_what_is_missing():
 
 def test_a_false_edge_of_single_draws():
     """With one draw, taken for observed, each of these seeds has an edge past the chain."""
-    rows, edges = chain(18), []
+    rows, edges = gappy_chain(18), []
     for seed in (1, 2, 3):
         net = gw.MarkovNetwork(missing="available-case", fdr=0.05, random_state=seed, n_jobs=1)
         edges.append({tuple(pair) for pair in net.fit(rows).evidence_.edges.pairs.tolist()})

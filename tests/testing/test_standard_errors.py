@@ -115,6 +115,20 @@ def test_of_one_number_the_interval_says_what_the_test_says(monkeypatch):
     assert surest.weight_low > 0 == least.weight_low
 
 
+def test_where_few_rows_tell_intervals_and_tests_tell_one_story():
+    """Statistics made without the edge, errors made with it: each kept edge passes with both."""
+    records = edges_of(gw.MarkovNetwork(random_state=0).fit(gw.datasets.load_adhd()))
+    roots = np.sqrt([each.statistic for each in records])
+    ratios = np.array([abs(each.weight) / each.weight_se for each in records])
+    few = ~np.isclose(ratios, roots, rtol=0.005)
+    assert few.sum() >= 5
+    assert np.abs(ratios - roots)[few].max() < 1
+    assert ratios.min() > 1.959964
+    least = max(each.p_value for each in records)
+    assert all(each.weight_low > 0 for each in records if each.p_value < 0.01 * least)
+    assert all(each.weight_low >= 0 for each in records)
+
+
 def shares_of(weight, error, limit, truth, n=400_000):
     """How often an estimate that is shown is at least this large, by drawing estimates."""
     drawn = truth + error * np.random.default_rng(0).normal(size=n)

@@ -22,7 +22,7 @@ from graftwork.cli import (
     tag,
 )
 from graftwork.cli.failures import INTERRUPTED, TERMINATED, Closed, plain_warnings, report_failure
-from graftwork.cli.interrupts import Aborted, Interrupts
+from graftwork.cli.interrupts import Interrupts
 from graftwork.version import __version__
 
 _INTRO = (
@@ -98,31 +98,13 @@ def _options(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code of one run of the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        What follows the program's name; ``sys.argv`` otherwise.
-
-    Returns
-    -------
-    int
-        0 when all went well; 2 for bad usage, data or models; 130 when interrupted; 143 when
-        SIGTERM did that; 1 for anything unexpected.
-
-    Examples
-    --------
-    >>> main(["--version"])
-    graftwork ...
-    0
-    """
+    """Return the exit code of one run of the command line."""
     if not (sys.argv[1:] if argv is None else argv):
         argv = ["--help"]
     with plain_warnings():
         try:
             code = app(args=argv, prog_name="graftwork", standalone_mode=False)
-        except (Exception, KeyboardInterrupt, Aborted) as error:
+        except (Exception, KeyboardInterrupt) as error:
             code = report_failure(error)
     if code == INTERRUPTED and Interrupts.terminated:
         return TERMINATED

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,6 @@ from graftwork.cli.learn import prepare, read_source, say_files, size_of
 from graftwork.cli.learner import as_learned, learner_settings, with_files
 from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.resuming import resumable
 
 if TYPE_CHECKING:
     from graftwork.estimators import MarkovNetwork
@@ -34,7 +33,7 @@ graftwork bootstrap data.csv --goal prediction --criterion ebic
 graftwork bootstrap survey.csv --missing available-case --drop id,comment
 
 It takes as long as N times learning, twice with rows dropped.
-Ctrl-C once stops and keeps what is done; twice gives up."""
+Ctrl-C stops and keeps what is done; a second one does not wait for the step under way."""
 
 _BOOT = "Resampling"
 Resamples = Annotated[
@@ -133,7 +132,7 @@ def bootstrap(
 def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Learn from all rows and from resamples, write the files, and return the exit code."""
     began = time.monotonic()
-    with Interrupts() as interrupts, ExitStack() as kept:
+    with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
@@ -141,20 +140,38 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             progress.note(f"learning from {size_of(table)}")
             settings = completed(settings, table.n_variables)
             known = with_files(settings, table.names)
-            given = (plan, settings)
-            kept.enter_context(resumable("bootstrap", plan.out, given, interrupts, progress.note))
-            net = resample(plan, table, known, progress, interrupts)
-        interrupts.finishing, found = True, net.bootstrap_
+            folder = parts_in(plan.out, progress)
+            interrupts.waits = True
+            net = resample(plan, table, known, folder, progress, interrupts)
+        found = net.bootstrap_
         written = write_files(net, plan)
+        if not found.interrupted:
+            shutil.rmtree(folder)
     if not plan.quiet:
         say_files(found.summary(), plan.out, written, time.monotonic() - began)
     if found.interrupted:
-        say(f"interrupted; what was done by then is in {plan.out}.")
+        say(f"interrupted; what was done by then is in {plan.out}. The same command goes on.")
     return INTERRUPTED if found.interrupted else 0
 
 
+def parts_in(out: Path, progress: Progress) -> Path:
+    """Return the folder of finished parts; say so if there are any already."""
+    folder = out / "parts"
+    if folder.exists():
+        progress.note(
+            f"{folder} has parts of a run that was stopped; those of the same rows and settings "
+            "are not done again."
+        )
+    return folder
+
+
 def resample(
-    plan: Plan, table: Any, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+    plan: Plan,
+    table: Any,
+    settings: dict[str, Any],
+    folder: Path,
+    progress: Progress,
+    interrupts: Interrupts,
 ) -> MarkovNetwork:
     """Return the network with its bootstrap; after an interrupt, of the resamples until then."""
     from graftwork.estimators import MarkovNetwork
@@ -175,6 +192,7 @@ def resample(
             case_dropping=plan.case_dropping,
             refit_lam=not plan.keep_lam,
             observer=Countdown(progress, interrupts),
+            folder=folder,
         )
     except KeyboardInterrupt:
         if not hasattr(net, "bootstrap_"):
@@ -197,15 +215,17 @@ class Countdown(Stoppable):
     ) -> None:
         super().__init__(progress, interrupts)
         self._clock, self._began = clock, clock()
+        self._first, self._text = 0, ""
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Show what is left, unless the run should have ended."""
-        self._insist()
+        self.check()
         now, left = self._clock(), ""
-        if step == 0:
-            self._began = now
-        elif step >= _ENOUGH_STEPS or now - self._began >= _ENOUGH_SECONDS:
-            left = f", {time_left((now - self._began) / step * (steps - step))}"
+        if step <= self._first or text != self._text:  # those done before say nothing of the time
+            self._began, self._first, self._text = now, step, text
+        done = step - self._first
+        if done and (done >= _ENOUGH_STEPS or now - self._began >= _ENOUGH_SECONDS):
+            left = f", {time_left((now - self._began) / done * (steps - step))}"
         self._progress.on_count(f"{text}{left}", step, steps)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.bootstrap import Countdown
+from graftwork.cli.bootstrap import Countdown, parts_in
 from graftwork.cli.failures import INTERRUPTED, say
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import prepare, read_source, say_files, size_of
@@ -21,7 +22,6 @@ from graftwork.cli.learner import chosen, learner_settings, with_files
 from graftwork.cli.matching import find_variable, match_text
 from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ graftwork compare-groups survey.csv --by diagnosis --out groups --permutations 1
 graftwork compare-groups survey.csv --by sex --drop id,comment --missing available-case
 graftwork compare-groups counts.csv --by wave --weights n --fdr 0.01
 
-Ctrl-C once stops the permutations and keeps those done; twice gives up."""
+Ctrl-C stops the permutations and keeps those done; a second one does not wait."""
 
 _GROUPS = "Groups"
 By = Annotated[
@@ -133,21 +133,23 @@ def compare_groups(
 def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Compare the groups, write the files, and return the exit code."""
     began = time.monotonic()
-    with Interrupts() as interrupts, ExitStack() as kept:
+    with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet) as progress:
             progress.note(f"reading {plan.data}")
             prepare(plan.out)
             table = read(plan)
             progress.note(f"comparing groups of {size_of(table)}")
-            given, note = (plan, settings), progress.note
-            kept.enter_context(resumable("compare-groups", plan.out, given, interrupts, note))
-            found = compared(plan, table, settings, progress, interrupts)
-        interrupts.finishing = True
+            folder = parts_in(plan.out, progress)
+            interrupts.waits = True
+            found = compared(plan, table, settings, folder, progress, interrupts)
         written = write_files(found, plan.out, plot=plan.plot)
+        if folder.exists() and not found.interrupted:
+            shutil.rmtree(folder)
     if not plan.quiet:
         say_files(found.summary(), plan.out, written, time.monotonic() - began)
     if found.interrupted:
-        say(f"interrupted; the permutations done by then are in {plan.out}.")
+        done = f"the permutations done by then are in {plan.out}"
+        say(f"interrupted; {done}. The same command goes on.")
     return INTERRUPTED if found.interrupted else 0
 
 
@@ -178,7 +180,12 @@ def group_column(plan: Plan, names: Sequence[Any]) -> Any:
 
 
 def compared(
-    plan: Plan, table: Any, settings: dict[str, Any], progress: Progress, interrupts: Interrupts
+    plan: Plan,
+    table: Any,
+    settings: dict[str, Any],
+    folder: Path,
+    progress: Progress,
+    interrupts: Interrupts,
 ) -> GroupComparison:
     """Return the comparison of a table's groups."""
     from graftwork.groups.compare import compare_groups as compare
@@ -193,6 +200,7 @@ def compared(
         edge_fdr=plan.edge_fdr,
         n_permutations=plan.permutations,
         observer=Countdown(progress, interrupts),
+        folder=folder,
         verbose=Stoppable(progress, interrupts),
         **given,
     )

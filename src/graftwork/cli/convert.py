@@ -8,23 +8,17 @@ from typing import Annotated
 import typer
 
 from graftwork.cli.failures import mention
-from graftwork.registry import Registry
-
-_FORMATS: Registry[object] = Registry("graftwork.exchange.formats")
+from graftwork.registry import FORMATS
 
 
 def _format_lines() -> str:
-    """Return a line for each format: its name, suffixes, whether it is read or written, and what.
-
-    The text comes from the files themselves, without importing them.
-    """
+    """Return a line for each format: its name, suffixes, if it is read or written, and what."""
     lines = []
-    for name in _FORMATS:
-        entry = _FORMATS.entry(name)
+    for name in FORMATS:
+        entry = FORMATS.entry(name)
         does = [word for word in ("reads", "writes") if entry.traits.get(word)]
         how = " and ".join({"reads": "read", "writes": "written"}[word] for word in does)
-        what = entry.help.removeprefix("Return ")
-        lines.append(f"{name}: {' '.join(entry.traits['suffixes'])}, {how}; {what}")
+        lines.append(f"{name}: {' '.join(entry.traits['suffixes'])}, {how}; {entry.help}")
     return "\n".join(lines)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,6 @@ from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learn import TOO_EARLY, fit_or_leave, plain_values, prepare, say_files
 from graftwork.cli.methods import parse_chain_method
 from graftwork.cli.progress import progress_for
-from graftwork.cli.resuming import resumable
 from graftwork.cli.sentences import (
     Corpus,
     Files,
@@ -41,7 +39,7 @@ graftwork crf train.txt --penalty group-l1 --candidates all --min-count 3
 graftwork crf train.conllu --label xpos --test test.conllu
 graftwork tag run/model.gw new.txt --out tagged.txt
 
-Ctrl-C once stops and keeps the best model so far; twice gives up."""
+Ctrl-C stops and keeps the best model so far; a second one does not wait for the step under way."""
 
 
 #: What is left of a test on other sentences.
@@ -117,17 +115,15 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     """Learn, say what was found, write the files, and return the exit code."""
     began = time.monotonic()
     noun = "row" if settings["penalty"] == "group-l1" else "feature"
-    with Interrupts() as interrupts, ExitStack() as kept:
+    with Interrupts() as interrupts:
         with progress_for(quiet=plan.quiet, noun=noun) as progress:
             prepare(plan.out)
             found = read_material(plan.files, progress.note)
             if plan.c1 is not None:
                 settings = settings | {"lam": plan.c1 / len(found.train.tokens)}
             progress.note(f"learning from {found.train.size()}")
-            given = (plan, settings)
-            kept.enter_context(resumable("crf", plan.out, given, interrupts, progress.note))
+            interrupts.waits = True
             learned = fit(found, settings, Stoppable(progress, interrupts))
-        interrupts.finishing = True
         stopped = interrupts.seen
         text, written = conclude(plan, found, learned, settings, stopped)
     if not plan.quiet:

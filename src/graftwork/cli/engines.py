@@ -1,102 +1,19 @@
-"""Engines that tell which part is looked at, and that Ctrl-C stops without breaking them."""
+"""A Dask cluster for one command: the one at an address, or one on this machine."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from graftwork.cli.interrupts import Interrupts, unseen_by_children
-from graftwork.data.engines import Here, Processes
-from graftwork.data.engines.dask import DaskEngine
-from graftwork.data.parts import Add, Handle, Operation
+from graftwork.data.engines.processes import unseen_by_children
 from graftwork.data.scratch import temporary
 from graftwork.errors import DataError
 from graftwork.kernels.threads import count_threads
 
-#: Called with the number of a part, from 1 on, and of all parts.
-Watch = Callable[[int, int], None]
 #: Seconds that a scheduler has to answer.
 _PATIENCE = 10
-
-
-class WatchedHere(Here):
-    """Parts from the disk, one after the other; somebody is told before each."""
-
-    def __init__(self, n_jobs: int | None, folder: Path | None, watch: Watch) -> None:
-        super().__init__(n_jobs, folder)
-        self._watch = watch
-
-    def map(
-        self,
-        handles: Sequence[Handle],
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[tuple[Any, ...]] | None = None,
-        keep: bool = False,
-    ) -> list[Handle]:
-        """Return handles of ``function(object, *own arguments, *arguments)``."""
-        given = self._told(handles) if keep else handles
-        return super().map(given, function, *arguments, own=own, keep=keep)
-
-    def total(
-        self,
-        handles: Sequence[Handle],
-        function: Operation,
-        *arguments: Any,
-        add: Add | None = None,
-    ) -> Any:
-        """Return the sum of ``function(object, *arguments)`` over the objects."""
-        return super().total(self._told(handles), function, *arguments, add=add)
-
-    def _told(self, handles: Sequence[Handle]) -> list[Handle]:
-        return [
-            partial(_look, self._watch, k + 1, len(handles), one) for k, one in enumerate(handles)
-        ]
-
-
-def _look(watch: Watch, part: int, parts: int, handle: Handle) -> Any:
-    watch(part, parts)
-    return handle()
-
-
-class HeldProcesses(Processes):
-    """Processes that an interrupt reaches while they are waited for only."""
-
-    def __init__(self, n_workers: int | None, interrupts: Interrupts) -> None:
-        self._interrupts = interrupts
-        super().__init__(n_workers)
-
-    def _send(self, worker: Any, job: bytes) -> None:
-        with self._interrupts.held():
-            super()._send(worker, job)
-
-    def _answer(self, worker: Any, job: bytes) -> tuple[Any, Any]:
-        with self._interrupts.held():
-            return super()._answer(worker, job)
-
-    def _start(self, worker: Any) -> None:
-        with unseen_by_children():
-            super()._start(worker)
-
-
-class HeldDask(DaskEngine):
-    """A cluster whose client an interrupt reaches between two looks at it only."""
-
-    def __init__(self, client: Any, interrupts: Interrupts) -> None:
-        super().__init__(client)
-        self._interrupts = interrupts
-
-    def _connected(self) -> bool:
-        self._interrupts.deliver()  # looked at every now and then while a result is waited for
-        return super()._connected()
-
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        with self._interrupts.held():
-            return super()._submit(function, *arguments)
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from typing import Any
 
 import typer
 
-from graftwork.cli.interrupts import Aborted
 from graftwork.errors import (
     ApproximationWarning,
     CacheWarning,
@@ -139,13 +138,7 @@ def _as_typed(value: Any) -> str:
 
 
 def _listed(value: Any) -> str:
-    """Return a value as text, several with commas between them.
-
-    Examples
-    --------
-    >>> _listed(["a b", "x,y", ...]), _listed(5)
-    ('a b,"x,y",...', '5')
-    """
+    """Return a value as text, several with commas between them."""
     if not isinstance(value, list):
         return str(value)
     names = io.StringIO()
@@ -157,9 +150,6 @@ def report_failure(error: BaseException) -> int:
     """Say in one sentence what went wrong, and return the exit code."""
     if os.environ.get("GRAFTWORK_DEBUG"):
         traceback.print_exception(error)
-    if isinstance(error, Aborted):
-        say("aborted; not everything was saved.")
-        return INTERRUPTED
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         say("interrupted.")
         return INTERRUPTED
@@ -175,13 +165,7 @@ def report_failure(error: BaseException) -> int:
 
 
 def explain(error: BaseException) -> str | None:
-    """Return the sentence for an error the user can do something about, None for others.
-
-    Examples
-    --------
-    >>> explain(IsADirectoryError(21, "Is a directory", "out"))
-    "'out': is a directory."
-    """
+    """Return the sentence for an error the user can do something about, None for others."""
     if isinstance(error, GraftworkError):
         return one_line(as_options(str(error)))
     usage = getattr(error, "format_message", None)
@@ -212,7 +196,7 @@ def one_line(text: str) -> str:
 
     Examples
     --------
-    >>> one_line("two\\n  lines")
+    >>> one_line("two\n  lines")
     'two lines'
     """
     return cut(" ".join(text.split()), MOST_SAID)

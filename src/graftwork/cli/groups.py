@@ -20,11 +20,6 @@ def read_groups(names: Sequence[Any], path: Path) -> dict[Any, str | None]:
     The first two cells of each line are a variable and its group; a first line whose first cell is
     no variable is a header. A variable with an empty group is a group by itself. The
     communities.csv that learning writes is one of these.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, names a variable there is not, or a line has no group.
     """
     from graftwork.data.text import guess_separator
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graftwork.cli import options as opt
-from graftwork.cli.failures import INTERRUPTED, as_options, mention, say, tell
+from graftwork.cli.failures import INTERRUPTED, as_options, explain, mention, say, tell
 from graftwork.cli.interrupts import Interrupts, Stoppable
 from graftwork.cli.learner import as_learned, chosen, learner_settings, with_files
 from graftwork.cli.measure import INTERRUPTED as UNMEASURED
-from graftwork.cli.measure import MOST_ROWS, NO_PARTS, measure
+from graftwork.cli.measure import NO_PARTS, measure
 from graftwork.cli.parts import (
     asks_for_parts,
     check_criterion,
@@ -29,7 +29,6 @@ from graftwork.cli.parts import (
 )
 from graftwork.cli.presets import completed
 from graftwork.cli.progress import Progress, progress_for
-from graftwork.cli.resuming import resumable
 from graftwork.errors import DataError
 
 if TYPE_CHECKING:
@@ -37,10 +36,12 @@ if TYPE_CHECKING:
     from graftwork.data.placed import AnyTable
     from graftwork.estimators import MarkovNetwork
     from graftwork.estimators.predictability import Predictability
+    from graftwork.models import PairwiseMRF
     from graftwork.report import HeldOut
 
     Measured = tuple[HeldOut | None, str]
 
+LEFT_OUT = "predictability, centralities and the picture"
 #: Share of the rows that are held out, unless they are read in parts.
 HELD_OUT = 0.1
 _FEW = 3
@@ -72,13 +73,16 @@ graftwork learn data.csv --required smokes~cough --forbidden never.csv
 graftwork learn survey.csv --missing available-case --missing-values '?'
 graftwork learn counts.gwc --loss likelihood --lam 0.01
 
-Ctrl-C once stops and keeps the best network so far; twice gives up."""
+Ctrl-C stops and keeps the best network so far; a second one does not wait for the step under
+way."""
 
 
+#: The network of a run that is under way, and seconds between two writings of it.
+SO_FAR, PAUSE = "so-far.gw", 60.0
 #: Files of another run that would not fit, if this one does not write them.
 _STALE = (
     "path.csv", "predictability.csv", "centrality.csv", "communities.csv", "network.png",
-    "path.png",
+    "path.png", SO_FAR,
 )  # fmt: skip
 
 
@@ -188,21 +192,20 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
             progress.note(f"learning from {size_of(source.table)}")
             settings = completed(settings, source.table.n_variables)
             known = with_files(settings, source.table.names)
-            given = (plan, settings)
-            rows.enter_context(resumable("learn", plan.out, given, interrupts, progress.note))
+            keeper = Keeper(progress, interrupts, plan.out / SO_FAR)
             learning, limit = time.monotonic(), settings.get("max_seconds")
-            net = fit(source.table, known, progress, interrupts)
-            interrupts.finishing = True
+            interrupts.waits = True
+            net = fit(source.table, known, keeper)
             stopped = interrupts.seen
-            if limit is not None and time.monotonic() - learning >= limit:
-                interrupts.press()
+            late = limit is not None and time.monotonic() - learning >= limit
             measured: Measured = (None, "How well it predicts new rows was not measured.")
             if not stopped and isinstance(source, Source):
-                measured = measure_safely(source.table, plan, known, progress, interrupts)
+                measured = measure_unless_stopped(source.table, plan, known, progress, interrupts)
+            interrupts.hurried = late
             if isinstance(source, Source):
                 progress.on_stage("looking at how well each variable is predicted", 0, 1)
-                table, seen = source.table, interrupts.seen
-                interrupts.attempt(lambda: predict_each(net, table, plan.seed if seen else None))
+                table = source.table
+                interrupts.optional(lambda: predict_each(net, table), at_once=_in_memory(table))
         text, written = conclude(plan, source, net, settings, measured, stopped, interrupts)
     if not plan.quiet:
         say_files(text, plan.out, written, time.monotonic() - began)
@@ -213,40 +216,34 @@ def run(plan: Plan, settings: dict[str, Any]) -> int:
     if measured[1] == UNMEASURED:
         say(f"interrupted while measuring; the network in {where} is complete.")
         return INTERRUPTED
-    if interrupts.late:
+    if interrupts.seen:
         say(f"interrupted after learning; the network in {where} is complete.")
         return INTERRUPTED
+    if late and isinstance(source, Source):
+        say(f"note: the time was up, so {LEFT_OUT} were left out.")
     return 0
 
 
-def predict_each(net: MarkovNetwork, table: AnyTable, seed: int | None) -> None:
-    """Look at how well each variable is predicted, in some of the rows if a seed is given."""
+def predict_each(net: MarkovNetwork, table: AnyTable) -> None:
+    """Look at how well each variable is predicted."""
     from graftwork.estimators.predictability import predict_rows
 
-    rows = as_learned(net.missing, table if seed is None else some_rows(table, seed))
+    rows = as_learned(net.missing, table)
     # as net.predictability, without a frame: importing pandas would take a fifth of the time
     net.predictability_ = predict_rows(net.model_, net.data_, rows, None, type(net).__name__)
 
 
-def some_rows(table: AnyTable, seed: int) -> AnyTable:
-    """Return rows to look at after an interrupt, when nobody wants to wait: some, if in parts."""
-    from graftwork.data import Table
-
-    if isinstance(table, Table) or table.n_rows <= MOST_ROWS:
-        return table
-    return table.sample_rows(MOST_ROWS / table.n_rows, seed)
-
-
-def measure_safely(
+def measure_unless_stopped(
     table: AnyTable, plan: Plan, known: dict[str, Any], progress: Progress, interrupts: Interrupts
 ) -> Measured:
     """Return how well such a network predicts other rows; an interrupt never loses the network."""
     if plan.holdout is None and not plan.share(table):
         return None, NO_PARTS
-    try:
-        return measure(table, plan.share(table), known, progress, interrupts)
-    except KeyboardInterrupt:  # in the last moment
-        return None, UNMEASURED
+    watched, share = Stoppable(progress, interrupts), plan.share(table)
+    found = interrupts.optional(
+        lambda: measure(table, share, known, progress, watched), at_once=_in_memory(table)
+    )
+    return (None, UNMEASURED) if found is None else found
 
 
 def say_cost(plan: Plan, settings: dict[str, Any]) -> int:
@@ -306,7 +303,7 @@ def conclude(
     from graftwork.report import summary
 
     score, why_not = measured
-    parts = interrupts.attempt(net.communities) if plan.communities else None
+    parts = interrupts.optional(net.communities) if plan.communities else None
     text = summary(
         net,
         held_out=score,
@@ -497,16 +494,36 @@ def meanings_of(name: str) -> dict[str, dict[str, str]] | None:
     return found.meanings if found else None
 
 
+class Keeper(Stoppable):
+    """Writes the network so far to a file once a minute: `--start` goes on from it."""
+
+    def __init__(self, progress: Progress, interrupts: Interrupts, path: Path) -> None:
+        super().__init__(progress, interrupts)
+        self._path, self._written = path, time.monotonic()
+        if path.exists():
+            progress.note(
+                f"{path} is the network so far of a run that was killed: --start {path} goes on "
+                "from it."
+            )
+
+    def on_model(self, make: Callable[[], PairwiseMRF]) -> None:
+        """Write it if the last time is long ago; learning goes on where that fails."""
+        if time.monotonic() - self._written < PAUSE:
+            return
+        self._written = time.monotonic()
+        try:
+            make().save(self._path)
+        except OSError as error:
+            self._progress.note(f"note: the network so far was not kept: {explain(error)}")
+
+
 def fit(
-    train: AnyTable | PairTables,
-    settings: dict[str, Any],
-    progress: Progress,
-    interrupts: Interrupts,
+    train: AnyTable | PairTables, settings: dict[str, Any], observer: Stoppable
 ) -> MarkovNetwork:
     """Return the fitted estimator; after an interrupt, with the best network so far."""
     from graftwork.estimators import MarkovNetwork
 
-    net = MarkovNetwork(**settings, verbose=Stoppable(progress, interrupts))
+    net = MarkovNetwork(**settings, verbose=observer)
     fit_or_leave(net, train)
     return net
 
@@ -608,8 +625,8 @@ def write_files(
             write_predictability(out / "predictability.csv", inside, held)
             written.append("predictability.csv")
         centrality = out / "centrality.csv"
-        interrupts.attempt(lambda: write_centrality(centrality, net.model_))
-        if not interrupts.late:
+        interrupts.optional(lambda: write_centrality(centrality, net.model_))
+        if centrality.exists():
             written.append(centrality.name)
         if communities is not None:
             write_communities(out / "communities.csv", communities)
@@ -624,10 +641,8 @@ def write_files(
                 written.append("path.png")
             shown = None if inside is None else preferred(inside, held)
             how: dict[str, Any] = {"predictability": shown, "communities": plan.communities}
-            interrupts.attempt(lambda: plot_network(net, picture, **how))
-            if interrupts.late:
-                picture.unlink(missing_ok=True)  # perhaps half of it
-            else:
+            interrupts.optional(lambda: plot_network(net, picture, **how))
+            if picture.exists():
                 written.append(picture.name)
         except ImportError as error:
             say(f"note: network.png was not drawn: {error}")

@@ -155,11 +155,6 @@ def chosen(texts: Sequence[str] | None) -> Callable[[Sequence[Any]], list[Any]] 
     """Return the function that finds the columns that options name, None if there are none.
 
     Each text is a name, or names with commas between them; one that has commas is quoted there.
-
-    Examples
-    --------
-    >>> chosen(["a, c", 'height, cm', '"x,y",z'])(["a", "height, cm"])
-    ['a', 'c', 'height, cm', 'x,y', 'z']
     """
     if texts is None:
         return None

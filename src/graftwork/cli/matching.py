@@ -87,13 +87,7 @@ def find_state(model: PairwiseMRF, name: Any, text: str, meanings: Meanings | No
 
 
 def near(text: str, known: Sequence[Any], noun: str) -> str:
-    """Return the end of a refusal: the known value that comes closest, and which there are.
-
-    Examples
-    --------
-    >>> near("odour", ["class", "odor"], "variables")
-    "; did you mean 'odor'? The variables are 'class', 'odor'."
-    """
+    """Return the end of a refusal: the known value that comes closest, and which there are."""
     from graftwork.data.values import listing, suggestion
 
     written = [str(value) for value in known]
@@ -192,19 +186,6 @@ def read_for(
     """Return the table in a file, with the model's variables and states, and missing as one more.
 
     Columns go by name, others are not read, and cells find the states written like them.
-
-    Parameters
-    ----------
-    gaps : bool
-        Whether cells may be missing that are no state of the model.
-    missing_values : sequence of str, optional
-        Texts that mean a missing cell, unless they are states, besides the usual ones (see
-        `missing_texts`).
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks a variable, or holds a state the model does not have.
     """
     from graftwork.data import Table, read_table
     from graftwork.models.gaps import with_missing
@@ -270,15 +251,7 @@ def parts_for(
 def rows_for(
     model: PairwiseMRF, raw: Raw, path: Path, *, absent: Any = None, ignore: bool = False
 ) -> Table:
-    """Return a file's columns of text as rows of a model, with missing as one more state.
-
-    Parameters
-    ----------
-    absent : hashable, optional
-        A variable that the file may lack: all its cells are missing then.
-    ignore : bool
-        Whether cells in states that the model does not have are missing; refused otherwise.
-    """
+    """Return a file's columns of text as rows of a model, with missing as one more state."""
     import numpy as np
 
     from graftwork.data import Table

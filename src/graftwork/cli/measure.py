@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from graftwork.cli.failures import as_options
-from graftwork.cli.interrupts import Interrupts, Stoppable
+from graftwork.cli.interrupts import Stoppable
 from graftwork.cli.learner import as_learned
 from graftwork.cli.progress import Progress
 from graftwork.errors import ConvergenceWarning, DataWarning, GraftworkError
@@ -77,36 +77,26 @@ def _split_weights(table: Table, rows: int, seed: int) -> tuple[Table, Table]:
 
 
 def measure(
-    table: AnyTable,
-    share: float,
-    settings: dict[str, Any],
-    progress: Progress,
-    interrupts: Interrupts,
+    table: AnyTable, share: float, settings: dict[str, Any], progress: Progress, watched: Stoppable
 ) -> Measured:
     """Return how well such a network predicts rows it was not learned from, or why nobody knows.
 
     A network is learned once more, from the rows that are not held out, with the same settings
-    and limits. Whatever goes wrong, or an interrupt, is only told.
+    and limits. An error is only told; an interrupt raises KeyboardInterrupt.
     """
     from graftwork.data import Table
 
     try:
-        interrupts.finishing = False
-        interrupts.insist()
         divide: Any = hold_out if isinstance(table, Table) else hold_out_parts
         train, test, why_not = divide(table, share, int(settings["random_state"]))
         if test is None:
             return None, why_not
-        return _measure(train, test, settings, progress, interrupts), ""
-    except KeyboardInterrupt:
-        return None, INTERRUPTED
+        return _measure(train, test, settings, progress, watched), ""
     except GraftworkError as error:
         return (
             None,
             f"How well it predicts new rows could not be measured: {as_options(str(error))}",
         )
-    finally:
-        interrupts.finishing = True
 
 
 def _measure(
@@ -114,7 +104,7 @@ def _measure(
     test: Table,
     settings: dict[str, Any],
     progress: Progress,
-    interrupts: Interrupts,
+    watched: Stoppable,
 ) -> HeldOut:
     from graftwork.data import Table
     from graftwork.estimators.fit import fit
@@ -127,7 +117,7 @@ def _measure(
     rows = count_rows(train.weights, train.n_rows) if isinstance(train, Table) else train.n_rows
     others = count_rows(test.weights, test.n_rows)
     progress.note(f"measuring: learning once more from {rows:,} rows, to predict {others:,} others")
-    spec = FitSpec.of(settings | {"verbose": Stoppable(progress, interrupts)})
+    spec = FitSpec.of(settings | {"verbose": watched})
     with warnings.catch_warnings():
         # the first network has told of the same
         warnings.simplefilter("ignore", DataWarning)

@@ -26,29 +26,12 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def parse_method(text: str) -> dict[str, Any]:
-    """Return MarkovNetwork's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for.
-
-    Examples
-    --------
-    >>> parse_method("grafting-light:count=10")
-    {'method': 'grafting-light', 'method_options': {'count': 10}}
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method or option, or the option takes something else.
-    """
+    """Return MarkovNetwork's arguments that a text NAME:OPTION=VALUE:OPTION=VALUE stands for."""
     return _parsed(text, ("auto", *METHODS))
 
 
 def parse_chain_method(text: str) -> dict[str, Any]:
-    """Return the same arguments of ChainCRF, which has some of the methods.
-
-    Examples
-    --------
-    >>> parse_chain_method("full")
-    {'method': 'full'}
-    """
+    """Return the same arguments of ChainCRF, which has some of the methods."""
     return _parsed(text, CHAIN_METHODS, _NOT_OF_CHAINS, " for chains")
 
 

@@ -13,11 +13,6 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     --------
     >>> split_options("best-choice: alpha=1 :tests=none")
     ('best-choice', {'alpha': '1', 'tests': 'none'})
-
-    Raises
-    ------
-    ParameterError
-        If a part after the name is not OPTION=VALUE.
     """
     name, *parts = (part.strip() for part in text.split(":"))
     options = {}

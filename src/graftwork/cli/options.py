@@ -23,17 +23,15 @@ from graftwork.parameters import (
     Number,
     Parameter,
 )
-from graftwork.registry import Registry
+from graftwork.registry import CRITERIA, ENGINES, PENALTIES, RECIPES
 
-# Read from the files' text: help must not have to load them.
-_METHODS = Registry[Any]("graftwork.recipes")
-METHODS, CHAIN_METHODS = tuple(_METHODS), _METHODS.having("chains")
+METHODS, CHAIN_METHODS = tuple(RECIPES), RECIPES.having("chains")
 #: Names of parts that help texts list.
 NAMES = {
     "methods": ", ".join(("auto", *METHODS)),
-    "engines": ", ".join(Registry[Any]("graftwork.inference")),
-    "penalties": ", ".join(Registry[Any]("graftwork.penalties")),
-    "criteria": ", ".join(("tests", *Registry[Any]("graftwork.selection.criteria"))),
+    "engines": ", ".join(ENGINES),
+    "penalties": ", ".join(PENALTIES),
+    "criteria": ", ".join(("tests", *CRITERIA)),
 }
 
 Options = dict[str, tuple[Any, Any]]
@@ -46,8 +44,8 @@ if TYPE_CHECKING:
     Inference = str
     Penalty = str
 else:
-    Inference = StrEnum("Inference", {name: name for name in Registry("graftwork.inference")})
-    Penalty = StrEnum("Penalty", {name: name for name in Registry("graftwork.penalties")})
+    Inference = StrEnum("Inference", {name: name for name in ENGINES})
+    Penalty = StrEnum("Penalty", {name: name for name in PENALTIES})
 
 
 class ScoredMissing(StrEnum):
@@ -104,26 +102,14 @@ def file_or_stdin(path: Path) -> Path:
 
 
 def folder(text: str | Path) -> Path:
-    """Return the folder that a text names; an empty text, an unset variable perhaps, is refused.
-
-    Examples
-    --------
-    >>> str(folder("out"))
-    'out'
-    """
+    """Return the folder that a text names; an empty text, an unset variable perhaps, is refused."""
     if not str(text):
         raise typer.BadParameter("it is empty; name a folder, or . for the current one.")
     return Path(text)
 
 
 def separator(text: str | None) -> str | None:
-    r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters.
-
-    Examples
-    --------
-    >>> separator(r"\t"), separator(";")
-    ('\t', ';')
-    """
+    r"""Return what separates columns: a tab for ``\t``, which shells pass as two characters."""
     return None if text is None else text.replace(r"\t", "\t")
 
 
@@ -198,7 +184,7 @@ def _option(parameter: Parameter) -> Any:
         kind = int if check.whole else float
         limits = {"min": check.low if check.above is None else 0.0}
     else:
-        kind = {"lam": str, "anneal": int, "n_jobs": int}.get(parameter.name, str)
+        kind = {"lam": str, "n_jobs": int}.get(parameter.name, str)
     listed = parameter.within == "knowledge" and parameter.name != "penalty_weights"
     if listed or parameter.name in ("ordinal", "bins"):
         kind = list[str]
@@ -241,15 +227,7 @@ def parts_options() -> Options:
 
 
 def takes(options: Options, **packed: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Return what gives a command more options than its own.
-
-    Parameters
-    ----------
-    options : dict
-        Of each its annotation and default.
-    packed : functions
-        Arguments of the command, made from all options that were given.
-    """
+    """Return what gives a command more options than its own."""
 
     def extend(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
@@ -314,13 +292,7 @@ class Reading:
 
 
 def amount(text: str | None) -> str | None:
-    """Return an amount of memory as it was written, or refuse it.
-
-    Examples
-    --------
-    >>> amount("2GB")
-    '2GB'
-    """
+    """Return an amount of memory as it was written, or refuse it."""
     from graftwork.errors import ParameterError
     from graftwork.parameters import memory_bytes
 
@@ -359,15 +331,6 @@ def missing_texts(
     texts: Sequence[str] | None, *, only: bool = False, states: Mapping[Any, Any] | None = None
 ) -> GapTexts:
     """Return the texts that mean missing: those given, besides the usual ones.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Each a text of all columns, or NAME:TEXT,TEXT for those of one column.
-    only : bool
-        Whether the usual ones do not count.
-    states : mapping of name to states, optional
-        Of a model: a text that is one of its states does not mean missing.
 
     Examples
     --------

@@ -172,17 +172,11 @@ def rows_in_parts(
     *,
     gaps: bool,
 ) -> Iterator[tuple[PlacedTable, int]]:
-    """Yield the rows in parts, and the number of files; scratch files go when the block ends.
-
-    Parameters
-    ----------
-    gaps : bool
-        Whether cells may be missing.
-    """
+    """Yield the rows in parts, and the number of files; scratch files go when the block ends."""
     from graftwork.data.placing import placed
 
     def tell(rows: int, total: int | None) -> None:
-        interrupts.deliver()
+        interrupts.check()
         progress.on_rows(rows, total)
 
     scan_files(data, reading, how)  # refuses what is wrong before processes are started
@@ -198,18 +192,22 @@ def engine_for(
     how: opt.InParts, jobs: int | None, progress: Progress, interrupts: Interrupts
 ) -> Iterator[Any]:
     """Yield what looks at the parts; it tells about progress, and can be interrupted."""
-    from graftwork.cli import engines
+    from graftwork.cli.engines import dask_client
+    from graftwork.data.engines import Here, Processes
+    from graftwork.data.engines.dask import DaskEngine
 
     if how.engine == "dask":
-        with engines.dask_client(how.scheduler, jobs) as client:
+        with dask_client(how.scheduler, jobs) as client:
             progress.on_stage("reading rows on the cluster", 0, 1)
-            yield engines.HeldDask(client, interrupts)
+            interrupts.waits = True  # what is under way on other processes is not broken off
+            yield DaskEngine(client, interrupts.check)
         return
     found: Any
     if how.engine == "processes":
-        found = engines.HeldProcesses(jobs, interrupts)
+        interrupts.waits = True
+        found = Processes(jobs, interrupts.check)
     else:
-        found = engines.WatchedHere(jobs, how.workdir, partial(_told, progress, interrupts))
+        found = Here(jobs, how.workdir, partial(_told, progress, interrupts))
     try:
         yield found
     finally:
@@ -217,5 +215,5 @@ def engine_for(
 
 
 def _told(progress: Progress, interrupts: Interrupts, part: int, parts: int) -> None:
-    interrupts.deliver()
+    interrupts.check()
     progress.on_part(part, parts)

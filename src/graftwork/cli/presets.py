@@ -46,11 +46,6 @@ def with_method_options(
 ) -> dict[str, Any]:
     """Return settings with a preset's options of its method, where that is the one they name.
 
-    Raises
-    ------
-    ParameterError
-        If the preset needs a lambda and has none, or has no use for the one given.
-
     Examples
     --------
     >>> given = {"method": "best-choice", "lam": 0.1, "method_options": {"alpha": 1.0}}
@@ -65,13 +60,7 @@ def with_method_options(
 
 
 def completed(settings: Mapping[str, Any], n_variables: int) -> dict[str, Any]:
-    """Return settings with those of their preset, if any, that depend on the number of variables.
-
-    Examples
-    --------
-    >>> completed({KEY: "best-choice-paper", "method": "best-choice", "lam": 0.05}, 100)
-    {'method_options': {'tests': 10}, 'method': 'best-choice', 'lam': 0.05}
-    """
+    """Return settings with those of their preset that depend on the number of variables."""
     found = dict(settings)
     name = found.pop(KEY, None)
     return found if name is None else with_method_options(found, name, n_variables)

@@ -19,15 +19,9 @@ _PAUSE = 15.0
 
 
 class Progress(Protocol):
-    """An observer of the loop that is also told what happens around it.
+    """An observer of the loop that is also told what happens around it."""
 
-    Attributes
-    ----------
-    noun : str
-        What rounds count: edges, or features of chains.
-    """
-
-    noun: str
+    noun: str  # what rounds count: edges, or features of chains
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -74,15 +68,7 @@ class Progress(Protocol):
 
 
 def progress_for(*, quiet: bool, noun: str = "edge") -> Progress:
-    """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to show nothing.
-    noun : str
-        What rounds count: edges, or features of chains.
-    """
+    """Return what suits: nothing if quiet, a bar on a terminal, lines elsewhere."""
     if quiet:
         return Quiet()
     return Bar(noun=noun) if sys.stderr.isatty() else Lines(noun=noun)

@@ -35,15 +35,7 @@ def rows_to_score(
     *,
     gaps: bool,
 ) -> Iterator[Callable[[], Iterator[Table]]]:
-    """Yield what yields tables of rows in the states of a model: one, or one for each part.
-
-    Parameters
-    ----------
-    texts : sequence of str, optional
-        Texts that mean a missing cell.
-    gaps : bool
-        Whether cells may be missing that are no state of the model.
-    """
+    """Yield what yields tables of rows in the states of a model: one, or one for each part."""
     why = None if asks_for_parts(data, how) else too_large(Path(data[0]), reading)
     if why is not None:
         say(why)

@@ -83,13 +83,7 @@ class Material:
 
 
 def read_material(files: Files, note: Callable[[str], None]) -> Material:
-    """Return the sentences to learn from and to test on, and the attributes of the former.
-
-    Parameters
-    ----------
-    note : function
-        Called with what is going on, and with what the user should know.
-    """
+    """Return the sentences to learn from and to test on, and the attributes of the former."""
     from graftwork.data import as_sequences
 
     note(f"reading {files.train}")

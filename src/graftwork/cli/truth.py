@@ -26,11 +26,6 @@ def read_truth(names: Sequence[Any], path: Path) -> list[Pair]:
     A text file has two names in the first two cells of each line; what follows is not read, and a
     first line of two cells that are no variables is a header. The file `edges.csv` that learning
     writes is one of these.
-
-    Raises
-    ------
-    DataError
-        If the file is empty or no text, or names a variable there is not.
     """
     return [pair for _, pair, _ in read_lines(names, path)]
 

@@ -102,11 +102,6 @@ def count_tables(
 ) -> PairTables:
     """Return the counts of tables of the same variables, one after the other.
 
-    Parameters
-    ----------
-    drop_rows : bool
-        Whether rows with a missing cell are left out.
-
     Examples
     --------
     >>> part = Table(("a",), ((0, 1),), [[0, 1, 1]])

@@ -48,11 +48,7 @@ class Nowhere:
 class LooksUp:
     """Finds the tables of pairs in a matrix of counts (see `CountsPairs`).
 
-    Parameters
-    ----------
-    matrix : (states, states) int64 or float64
-    cards : (n,) int64
-        Number of states of each variable.
+    Shapes: matrix (states, states) int64 or float64; cards (n,) int64.
     """
 
     def __init__(self, matrix: Numbers, cards: Ints) -> None:
@@ -87,11 +83,6 @@ def prepare_counts(
     counts: PairTables, *, keep_all_states: bool = False, n_jobs: int | None = None
 ) -> EncodedRows:
     """Return counts prepared for learning, as `prepare` does it with rows.
-
-    Parameters
-    ----------
-    keep_all_states : bool
-        Keep states that never occur as well.
 
     Examples
     --------

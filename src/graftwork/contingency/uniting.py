@@ -28,19 +28,6 @@ def united(
     """Return states and order of both together, in the first's order of variables.
 
     States that are the same on both sides stay in their order; others stand in natural order.
-
-    Returns
-    -------
-    states, ordered
-        Of both.
-    places : pair of int64 arrays, or None
-        Where each one's states are among those of both; None if they are there already.
-
-    Examples
-    --------
-    >>> states, _, places = united((("a",), (("x", "z"),), None), (("a",), (("y", "z"),), None))
-    >>> states, places[0].tolist(), places[1].tolist()
-    ((('x', 'y', 'z'),), [0, 2], [1, 2])
     """
     names, mine, order = first
     others, theirs, other_order = second
@@ -65,15 +52,7 @@ def united(
 
 
 def unite(name: Hashable, first: States, second: States) -> States:
-    """Return the states of a variable on both sides; that of missing cells is the last.
-
-    Examples
-    --------
-    >>> unite("a", ("low", "high"), ("low", "high"))
-    ('low', 'high')
-    >>> unite("a", (1.0, 3.0, "(missing)"), (1, 2))
-    (1, 2, 3.0, '(missing)')
-    """
+    """Return the states of a variable on both sides; that of missing cells is the last."""
     mine, theirs = (_without_missing(each) for each in (first, second))
     found: dict[Any, Hashable] = {}
     for state in (*mine, *theirs):

@@ -83,27 +83,6 @@ def binned(coded: Coded, name: Hashable, bins: Bins | None, weights: Any = None)
     """Return a column of numbers in ordered bins that hold about equally many rows.
 
     Only where it has more different values than bins are asked for; others come back as they are.
-
-    Parameters
-    ----------
-    coded : Coded
-    name : hashable
-        The column's name.
-    bins : int, mapping or None
-        How many; of a mapping, what it says about this column.
-    weights : array of shape (n_rows,), optional
-        Weights of rows, which count as repeated rows.
-
-    Raises
-    ------
-    DataError
-        If a mapping names a column that does not hold numbers.
-
-    Examples
-    --------
-    >>> column = Coded(np.arange(100) % 50, tuple(range(50)))
-    >>> binned(column, "age", 3).states
-    ('<= 16', '(16, 32]', '> 32')
     """
     count = bins.get(name) if isinstance(bins, Mapping) else bins
     if count is None or cuts_of(coded.states) is not None:
@@ -174,14 +153,6 @@ def quantile_cuts(values: Floats, mass: Floats, bins: int) -> list[float]:
 
     A point is in the bin below it. Equal values are never parted, so there are fewer bins where
     many rows have one value; no bin is empty.
-
-    Examples
-    --------
-    >>> values = np.sort(np.random.default_rng(0).normal(size=1000))
-    >>> quantile_cuts(values, np.ones(1000), 4)
-    [-0.7, -0.08, 0.6]
-    >>> quantile_cuts(np.arange(5.0), np.array([90.0, 4, 3, 2, 1]), 4)
-    [0.0]
     """
     share = np.cumsum(mass) / mass.sum()
     cuts: list[float] = []
@@ -220,13 +191,7 @@ def _roundest(wanted: float, low: float, high: float) -> float:
 
 
 def labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """Return the labels of bins, from the lowest to the highest.
-
-    Examples
-    --------
-    >>> labels([1.25, 3.0])
-    ('<= 1.25', '(1.25, 3]', '> 3')
-    """
+    """Return the labels of bins, from the lowest to the highest."""
     texts = [_text(cut) for cut in cuts]
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
@@ -242,11 +207,6 @@ def cuts_of(states: tuple[Hashable, ...]) -> tuple[float, ...] | None:
     """Return the points between bins whose labels are these states; None if they are no bins.
 
     The state of missing cells may stand behind them.
-
-    Examples
-    --------
-    >>> cuts_of(("<= 1.25", "(1.25, 3]", "> 3")), cuts_of(("low", "high"))
-    ((1.25, 3.0), None)
     """
     listed = states[:-1] if states and states[-1] == MISSING_STATE else states
     if len(listed) < 2 or not all(isinstance(state, str) for state in listed):

@@ -40,26 +40,7 @@ def by_row(row: int) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raw:
-    """A container taken apart into columns that are not encoded yet.
-
-    Parameters
-    ----------
-    names : tuple of hashable
-        The columns' names.
-    n_rows : int
-        How many rows each has.
-    column : callable
-        Returns the column at a position: Coded, an array of shape (n_rows,) or a sequence.
-        A function, so that only the columns asked for are converted, one at a time.
-    named : bool
-        Whether the names came with the data.
-    place : callable
-        Turns a row number into words, for errors.
-    remedy : str
-        What can be done about missing cells; "{recommended}" is filled in.
-    notes : tuple of str
-        As in `Table`.
-    """
+    """A container taken apart into columns that are not encoded yet."""
 
     names: tuple[Hashable, ...]
     n_rows: int
@@ -160,14 +141,7 @@ def assemble(
 
 
 def order_of(columns: Sequence[Coded], names: Sequence[Hashable]) -> Ordered | None:
-    """Return which columns are ordered, by the order of their states; None if none is.
-
-    Examples
-    --------
-    >>> column = Coded(np.array([0, 1]), ("low", "high"), ordered=True)
-    >>> order_of([column], ["a"]).scores
-    {'a': {'low': 0.0, 'high': 1.0}}
-    """
+    """Return which columns are ordered, by the order of their states; None if none is."""
     ordered = {
         name: [state for state in coded.states if state != MISSING_STATE]
         for name, coded in zip(names, columns, strict=True)

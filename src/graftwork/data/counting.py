@@ -28,13 +28,7 @@ MOST_PLANES = 32
 
 
 def table_offsets(cards: Ints, pairs: Ints) -> Ints:
-    """Return where each pair's table starts when tables lie one after the other, shape (k + 1,).
-
-    Examples
-    --------
-    >>> table_offsets(np.array([2, 3, 2]), np.array([[0, 1], [0, 2]]))
-    array([ 0,  6, 10])
-    """
+    """Return where each pair's table starts when tables lie one after the other, shape (k + 1,)."""
     return _offsets_of(cards[pairs[:, 0]] * cards[pairs[:, 1]])
 
 
@@ -67,18 +61,8 @@ class Counter:
     Whole weights are counted like rows, digit by digit, and exactly; sums of other weights are made
     row by row.
 
-    Parameters
-    ----------
-    codes : (n, rows) unsigned integers, C-contiguous
-    cards : (n,) int64
-        Number of codes of each variable.
-    weights : (rows,) float64 or None
-    n_threads : int
-
-    Attributes
-    ----------
-    dtype : type
-        Of counts: integers without weights.
+    Shapes: codes (n, rows) unsigned integers, C-contiguous; cards (n,) int64; weights (rows,)
+    float64 or None.
     """
 
     def __init__(
@@ -199,36 +183,20 @@ def _cache_order(sets: Bitsets, pairs: Ints) -> NDArray[np.int64] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """The rows whose weight has a certain binary digit.
+    """The rows whose weight has a certain binary digit."""
 
-    Attributes
-    ----------
-    bits : (states, words) uint64
-        Of each state, such rows that are in it.
-    shift : int
-        The digit: these rows count ``2**shift``.
-    """
-
-    bits: Words
-    shift: int
+    bits: Words  # (states, words) uint64: of each state, such rows that are in it
+    shift: int  # the digit: these rows count ``2**shift``
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bitsets:
-    """Bitsets of all states of all variables but each one's last.
+    """Bitsets of all states of all variables but each one's last."""
 
-    Attributes
-    ----------
-    bits : (states, words) uint64
-    offsets : (n + 1,) int64
-        Variable ``i`` has the rows ``offsets[i]:offsets[i + 1]`` of `bits`.
-    planes : tuple of Plane
-        A weighted count is the sum over planes of common bits times ``2**shift``; without weights
-        there is one plane, the bitsets themselves.
-    """
-
-    bits: Words
-    offsets: Ints
+    bits: Words  # (states, words) uint64
+    offsets: Ints  # (n + 1,): variable ``i`` has the rows ``offsets[i]:offsets[i + 1]`` of `bits`
+    # A weighted count is the sum over planes of common bits times ``2**shift``; without weights
+    # there is one plane, the bitsets themselves
     planes: tuple[Plane, ...]
 
     def count(self) -> Ints:
@@ -284,13 +252,7 @@ def pack(
 ) -> Bitsets:
     """Return the bitsets of the first ``counts[i]`` states of every variable.
 
-    Parameters
-    ----------
-    codes : (n, rows) unsigned integers
-    counts : (n,) int64
-    digits : (rows,) int64 or None
-        Weights. Rows are put in the order of falling weights: those of weight zero are left out,
-        and planes of large weights, which few rows have, are short.
+    Shapes: codes (n, rows) unsigned integers; counts (n,) int64; digits (rows,) int64 or None.
     """
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     order = np.zeros(0, dtype=np.int64)

@@ -23,47 +23,9 @@ __all__ = ["Numbers", "PairCounts", "table_offsets"]
 class PairCounts:
     """Counts of pairs of states, computed the first time they are asked for.
 
-    Parameters
-    ----------
-    codes : (n, rows) unsigned integers
-        State of each variable in each row, and codes from ``cards[i]`` on where variable ``i`` is
-        missing.
-    cards : (n,) int64
-        Number of states of each variable.
-    weights : (rows,) float64, optional
-        Row weights; counts are then sums of weights, otherwise exact integers.
-    n_jobs : int, optional
-        Threads; None is every core.
-    cache_cells, cache_tables : int
-        Most table cells and tables kept in memory. What does not fit is counted again when asked
-        for again.
-    extended : (n,) int64, optional
-        Number of codes of each variable; default one more than states where there are such codes.
-    counter : CountsPairs, optional
-        What counts, where the rows are not here; ``codes`` has none then.
-    margins : (sum of extended,) array, optional
-        How often each code occurs in the rows that these are part of; default in these.
-    squares : (rows,) float64, optional
-        Kept with the rows: the squares of sampling weights.
-
-    Attributes
-    ----------
-    n_computed : int
-        How many tables were ever computed (a table counted twice counts twice).
-    margins : (sum of cards,) int64 or float64
-        How often each state occurs.
-    extended : (n,) int64
-        Number of codes of each variable: its states, and more if cells are missing.
-    complete : bool
-        Whether no cell is missing.
-
-    Examples
-    --------
-    >>> counts = PairCounts(np.array([[0, 0, 1], [1, 1, 0]], dtype=np.uint8), np.array([2, 2]))
-    >>> counts.tables(np.array([[0, 1]]))[0]
-    array([0, 2, 1, 0])
-    >>> counts.n_computed
-    1
+    Shapes: codes (n, rows) unsigned integers; cards (n,) int64; weights (rows,) float64; extended
+    (n,) int64; margins (sum of extended,) array; squares (rows,) float64; margins (sum of cards,)
+    int64 or float64; extended (n,) int64.
     """
 
     def __init__(
@@ -114,10 +76,7 @@ class PairCounts:
 
         Rows where one of the two is missing are not in them.
 
-        Parameters
-        ----------
-        pairs : (k, 2) int64
-            Pairs of variables, ``i < j`` in each row.
+        Shapes: pairs (k, 2) int64.
         """
         return self._without_missing(pairs, self.extended_tables(pairs))
 
@@ -205,17 +164,7 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
 
 
 class SlotIndex:
-    """Slots of keys, both whole numbers of at least 0, in the order in which they came.
-
-    Examples
-    --------
-    >>> index = SlotIndex()
-    >>> index.add(np.array([7, 3]), np.array([0, 25]))
-    >>> index.find(np.array([3, 4, 7]))
-    array([25, -1,  0])
-    >>> index.latest(1)
-    array([3])
-    """
+    """Slots of keys, both whole numbers of at least 0, in the order in which they came."""
 
     def __init__(self) -> None:
         self._known, self._slots = np.full(1024, -1), np.zeros(1024, dtype=np.int64)

@@ -29,18 +29,7 @@ _BLOCK_ROWS = 4096
 class Coded:
     """One column as codes into its states.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n_rows,)
-        Position of each cell's state in `states`; anything where the cell is missing.
-    states : tuple of hashable
-        The states in order.
-    missing : array of bool, shape (n_rows,), or None
-        Which cells are missing, or None if none is.
-    declared : bool
-        Whether a type or the caller listed the states, so that their number was meant.
-    ordered : bool
-        Whether the states' order means something.
+    Shapes: codes (n_rows,); missing (n_rows,), or None.
     """
 
     codes: NDArray[Any]
@@ -51,14 +40,7 @@ class Coded:
 
 
 def small(codes: NDArray[Any], n_states: int) -> NDArray[Any]:
-    """Return codes in the smallest unsigned type that holds `n_states` states.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> small(np.array([0, 255]), 256).dtype, small(np.array([0]), 257).dtype
-    (dtype('uint8'), dtype('uint16'))
-    """
+    """Return codes in the smallest unsigned type that holds `n_states` states."""
     kind = np.uint8 if n_states <= 1 << 8 else np.uint16 if n_states <= 1 << 16 else np.uint32
     return codes.astype(kind, copy=False)
 
@@ -68,13 +50,6 @@ def encode(column: Any, name: Hashable, place: Callable[[int], str]) -> Coded:
 
     States are in natural order; a column that is coded already comes back as it is. ``place`` turns
     a row number into the words that say where that row is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coded = encode(np.array([7, 5, 7]), "a", str)
-    >>> coded.codes.tolist(), coded.states
-    ([1, 0, 1], (5, 7))
     """
     if isinstance(column, Coded):
         return column
@@ -169,13 +144,7 @@ def _encode_masked(column: Any, name: Hashable, place: Callable[[int], str]) -> 
 
 
 def infinity(name: Hashable, where: str) -> DataError:
-    """Return the error for an infinite cell.
-
-    Examples
-    --------
-    >>> print(infinity("a", "row 3"))
-    Input contains infinity (inf) in column 'a', row 3; replace it by a finite state or drop ...
-    """
+    """Return the error for an infinite cell."""
     return DataError(
         f"Input contains infinity (inf) in column {name!r}, {where}; "
         "replace it by a finite state or drop that row."
@@ -240,13 +209,6 @@ def relabelled(
 
     A negative code is a missing cell, and so is one whose value is gone; `states` hold every value
     that is not gone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gone = np.array([False, False])
-    >>> relabelled(np.array([0, 1]), ["b", "a"], gone, ("a", "b"), declared=False).codes.tolist()
-    [1, 0]
     """
     position = {key(state): code for code, state in enumerate(states)}
     # One more entry than values, so that code -1 finds an answer too.

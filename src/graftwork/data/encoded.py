@@ -33,42 +33,18 @@ class EncodedRows:
 
     States without any weight are left out: with free unaries their probability is zero at the
     optimum, so learning without them is exact, and nothing has to be infinite.
-
-    Attributes
-    ----------
-    codes : (n, rows) unsigned integers
-        States among the kept ones. Where variable ``i`` is missing, ``cards[i]``, or ``cards[i] +
-        b`` if state b was drawn in its place. Equal rows are merged where that saves enough.
-    weights : (rows,) float64 or None
-        Weight of each (merged) row; None when every one is 1. Sampling weights are scaled, so that
-        their total is the effective number of rows.
-    cards : (n,) int64
-        Number of kept states. Missing is none of them.
-    declared : (n,) int64
-        Number of declared states: what the penalty's scale uses.
-    kept : list of (cards[i],) int64
-        Which of the declared states are kept.
-    total_weight : float
-        Sum of all row weights: how many rows of weight 1 say as much.
-    counts : PairCounts
-        Pair tables of the kept states, over the rows that have both.
-    scores : Scores or None
-        Of ordered variables; None if there are none.
-    parts : Parts or None
-        Where the rows are, if they are not here: then ``codes`` has none.
-    squares : (rows,) float64 or None
-        Sums of the squares of the sampling weights that were merged; None for counts.
     """
 
-    codes: NDArray[np.unsignedinteger]
-    weights: Floats | None
-    cards: Ints
-    declared: Ints
-    kept: tuple[Ints, ...]
-    total_weight: float
-    counts: PairCounts
-    scores: Scores | None = None
-    parts: Parts | None = None
+    codes: NDArray[np.unsignedinteger]  # (n, rows) unsigned integers: states among the kept ones
+    weights: Floats | None  # (rows,) or None: weight of each (merged) row
+    cards: Ints  # (n,): number of kept states
+    declared: Ints  # (n,): number of declared states: what the penalty's scale uses
+    kept: tuple[Ints, ...]  # which of the declared states are kept
+    total_weight: float  # sum of all row weights: how many rows of weight 1 say as much
+    counts: PairCounts  # pair tables of the kept states, over the rows that have both
+    scores: Scores | None = None  # of ordered variables
+    parts: Parts | None = None  # where the rows are, if they are not here: then ``codes`` has none
+    # (rows,) or None: sums of the squares of the sampling weights that were merged
     squares: Floats | None = None
 
     @property
@@ -130,14 +106,6 @@ class EncodedRows:
         A state counts as itself; a missing cell as the state that was drawn in its place, or as
         the frequencies of the observed ones. ``indicators(i)[codes[i]]`` is the variable's part of
         a design matrix, a row for each row.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 1, 2]])
-        >>> prepare(table, missing=True).indicators(0)
-        array([[1.  , 0.  ],
-               [0.  , 1.  ],
-               [0.25, 0.75]])
         """
         s, width = int(self.cards[i]), int(self.extended[i])
         rows = np.eye(s)
@@ -149,15 +117,7 @@ class EncodedRows:
         return np.vstack([rows, self.frequencies[start : start + s]])
 
     def in_copies(self, times: int) -> EncodedRows:
-        """Return the sample with each row that lacks cells so often, each as much lighter.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 2]])
-        >>> twice = prepare(table, missing=True).in_copies(2)
-        >>> twice.codes, twice.weights
-        (array([[0, 1, 2, 2]], dtype=uint8), array([1. , 1. , 0.5, 0.5]))
-        """
+        """Return the sample with each row that lacks cells so often, each as much lighter."""
         if times == 1:
             return self
         counts = self.counts
@@ -172,17 +132,7 @@ class EncodedRows:
 
         What is said about observed cells (``frequencies``, ``counts.tables``) is as before.
 
-        Parameters
-        ----------
-        states : (n, rows before merging) integers
-            A kept state for every missing cell of ``counts.codes``; others are not looked at.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 1, 2]])
-        >>> drawn = prepare(table, missing=True, merge=False).with_drawn(np.array([[0] * 5]))
-        >>> drawn.codes, drawn.extended
-        (array([[0, 1, 2]], dtype=uint8), array([4]))
+        Shapes: states (n, rows before merging) integers.
         """
         counts, cards = self.counts, self.cards[:, None]
         extended = np.where(self.extended > self.cards, 2 * self.cards, self.cards)
@@ -226,24 +176,7 @@ def prepare(
     missing: bool = False,
     n_jobs: int | None = None,
 ) -> EncodedRows:
-    """Return the table prepared for learning.
-
-    Parameters
-    ----------
-    keep_all_states : bool
-        Keep states that never occur as well (needed when unaries are penalised: their optimum is
-        then finite and their probability is not zero).
-    merge : bool
-        Look for equal rows.
-    missing : bool
-        Cells in the state "(missing)" are not in a state but missing.
-
-    Examples
-    --------
-    >>> table = Table(("a",), (("no", "yes", "never"),), np.array([[0, 1, 1]], dtype=np.uint8))
-    >>> prepare(table).cards, prepare(table, keep_all_states=True).cards
-    (array([2]), array([3]))
-    """
+    """Return the table prepared for learning."""
     if missing:
         table = missing_last(table)
     codes, weights, squares = table.codes, table.weights, table.squares

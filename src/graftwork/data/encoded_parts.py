@@ -32,24 +32,13 @@ SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """How parts of a table are encoded for learning, and what is known of all rows.
+    """How parts of a table are encoded for learning, and what is known of all rows."""
 
-    Attributes
-    ----------
-    cards, declared, extended : (n,) int64
-    kept : tuple of (cards[i],) int64
-        As in `EncodedRows`.
-    margins : (sum of extended,) int64 or float64
-        How often each code occurs.
-    total_weight : float
-    scores : Scores or None
-    """
-
-    cards: Ints
+    cards: Ints  # cards, declared, extended: (n,)
     declared: Ints
     extended: Ints
-    kept: tuple[Ints, ...]
-    margins: Numbers
+    kept: tuple[Ints, ...]  # as in `EncodedRows`
+    margins: Numbers  # (sum of extended,) or: how often each code occurs
     total_weight: float
     scores: Scores | None
 
@@ -201,16 +190,7 @@ def prepare_parts(
 def with_drawn_parts(
     sample: EncodedRows, copies: int, draw: Callable[..., Codes], *arguments: Any
 ) -> EncodedRows:
-    """Return a sample with states in place of its missing cells (see `EncodedRows.with_drawn`).
-
-    Parameters
-    ----------
-    copies : int
-        How often each row that lacks cells is drawn (see `EncodedRows.in_copies`).
-    draw : function
-        Of the codes of a part, the number of rows before it and the arguments: the codes with kept
-        states in place of the missing ones.
-    """
+    """Return a sample with states in place of its missing cells (see `EncodedRows.with_drawn`)."""
     parts = sample.parts
     assert parts is not None
     engine, cards = parts.engine, sample.cards

@@ -22,19 +22,7 @@ _NATIVE = {"int", "float", "bool", "str", "bytes", "date", "datetime", "timedelt
 
 
 def to_pandas(table: Table) -> pd.DataFrame:
-    """Return the table as a pandas frame of plain values; weights are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One column per variable, under its own name.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_table
-    >>> as_table([["x", 1]], names=["a", 0]).to_pandas().columns.tolist()
-    ['a', 0]
-    """
+    """Return the table as a pandas frame of plain values; weights are left out."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -47,20 +35,7 @@ def to_pandas(table: Table) -> pd.DataFrame:
 
 
 def to_polars(table: Table) -> pl.DataFrame:
-    """Return the table as a polars frame of plain values; weights are left out.
-
-    Returns
-    -------
-    polars.DataFrame
-        One column per variable, named ``str(name)``. Variables whose states are of several types
-        become Object columns.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_table
-    >>> as_table([["x", 1]]).to_polars().columns
-    ['x0', 'x1']
-    """
+    """Return the table as a polars frame of plain values; weights are left out."""
     try:
         import polars as pl
     except ImportError as error:
@@ -85,27 +60,6 @@ def write_csv(
 
     The file appears whole or not at all. `read_table` reads it back, guessing types from the
     text: the text "1" comes back as the int 1 unless told otherwise.
-
-    Parameters
-    ----------
-    path : path-like
-        Where to write; compressed if it ends in ``.gz``.
-    weight_column : hashable, optional
-        Name of a last column for the weights. A weighted table needs it.
-
-    Raises
-    ------
-    DataError
-        If the table is weighted and no column is named for the weights.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from graftwork.data import as_table
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> as_table([["x, y", 1]], names=["a", "b"]).write_csv(path)
-    >>> path.read_text()
-    'a,b\\n"x, y",1\\n'
     """
     if table.weights is not None and weight_column is None:
         raise DataError(
@@ -129,7 +83,7 @@ def write_parts(tables: Iterable[Table], path: str | PathLike[str]) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
     >>> write_parts([as_table([[1]], names=["a"]), as_table([[2]], names=["a"])], path)
     >>> path.read_text()
-    'a\\n1\\n2\\n'
+    'a\n1\n2\n'
     """
     write_lines(
         path,

@@ -223,7 +223,7 @@ def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
+    >>> _ = path.write_text("id,a\n7,1\n8,2\n")
     >>> file_columns(path, {"a": ("1", "2")}).column(0).states
     ('1', '2')
     """
@@ -251,7 +251,7 @@ def text_columns(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
+    >>> _ = path.write_text("id,a\n7,1\n8,2\n")
     >>> text_columns(path).column(0).states
     ('7', '8')
     """
@@ -339,24 +339,12 @@ def _read_text(
 
 @dataclass(frozen=True, slots=True)
 class TextRows:
-    """A text table that is being read.
+    """A text table that is being read."""
 
-    Attributes
-    ----------
-    sep : str
-        What parts its cells.
-    header : bool
-        Whether its first row has titles.
-    titles : list of str
-        These, or x0, x1, ...
-    chunks : iterator of (list of rows, list of int)
-        The rows below, and the lines they end on.
-    """
-
-    sep: str
-    header: bool
-    titles: list[str]
-    chunks: Iterator[tuple[list[list[str]], list[int]]]
+    sep: str  # what parts its cells
+    header: bool  # whether its first row has titles
+    titles: list[str]  # these, or x0, x1,
+    chunks: Iterator[tuple[list[list[str]], list[int]]]  # the rows below, and the lines they end on
 
 
 @contextmanager
@@ -369,7 +357,7 @@ def opened_text(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("a;b\\n1;2\\n")
+    >>> _ = path.write_text("a;b\n1;2\n")
     >>> with opened_text(Source.of(path), None, "auto") as text:
     ...     text.sep, text.titles, list(text.chunks)
     (';', ['a', 'b'], [([['1', '2']], [2])])
@@ -552,11 +540,6 @@ def _read_arrow(source: Source, kind: Kind, choose: Choose) -> Raw:
     """Return the columns of a Parquet or Arrow file; others than those chosen are not read.
 
     pyarrow reads it, or polars, or pandas (which needs fastparquet then).
-
-    Raises
-    ------
-    DataError
-        If none of them is installed, or the file cannot be read.
     """
     for read in (_by_pyarrow, _by_polars, _by_pandas):
         try:

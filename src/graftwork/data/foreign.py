@@ -37,13 +37,7 @@ _REMEDY = f"{RECOMMENDED}; empty cells count as missing"
 
 
 def needs(what: str, package: str) -> DataError:
-    """Return the error for a reader that is not installed.
-
-    Examples
-    --------
-    >>> print(needs("Excel files", "openpyxl"))
-    reading Excel files needs openpyxl: pip install 'graftwork[files]' brings it; or save ...
-    """
+    """Return the error for a reader that is not installed."""
     return DataError(
         f"reading {what} needs {package}: pip install 'graftwork[files]' brings it; or save the "
         "table as CSV."
@@ -61,11 +55,6 @@ def read_excel(
     """Return the columns of a sheet of an Excel file, the first if none is named.
 
     Empty rows are skipped; empty cells, errors of formulas and texts that mean missing are missing.
-
-    Raises
-    ------
-    DataError
-        If openpyxl is not installed, the file cannot be read, or there is no such sheet.
     """
     try:
         from openpyxl import load_workbook
@@ -190,13 +179,7 @@ def _sheet(
 
 
 def text_of(cell: Any) -> str | None:
-    """Return a cell as it would be written in a text file; None for an empty one.
-
-    Examples
-    --------
-    >>> text_of(99.0), text_of("no answer"), text_of(1.5), text_of(None)
-    ('99', 'no answer', '1.5', None)
-    """
+    """Return a cell as it would be written in a text file; None for an empty one."""
     if cell is None:
         return None
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
@@ -247,11 +230,6 @@ def read_spss(source: Source, convert: Convert, choose: Choose) -> Raw:
 
     Value labels are states, in the order of their values; codes that the file declares as missing
     are missing; variables whose level of measurement is ordinal are ordered.
-
-    Raises
-    ------
-    DataError
-        If pyreadstat is not installed, or the file cannot be read.
     """
     try:
         import pyreadstat
@@ -308,20 +286,6 @@ def labelled(cells: Sequence[Any], labels: Mapping[Any, str], measure: str) -> C
 
     Values without a label stay numbers. Of a scale some of whose values have no label, labels are
     notes on special values, and all stay numbers.
-
-    Parameters
-    ----------
-    cells : sequence
-        The values, NaN, None or an empty text where one is missing.
-    labels : mapping of value to text
-    measure : str
-        The level of measurement: "ordinal" is ordered.
-
-    Examples
-    --------
-    >>> found = labelled([2.0, 1.0, float("nan")], {1.0: "low", 2.0: "mid", 3.0: "high"}, "ordinal")
-    >>> found.states, found.codes.tolist(), found.ordered
-    (('low', 'mid', 'high'), [1, 0, 0], True)
     """
     values = [_value(cell) for cell in cells]
     seen = {value for value in values if value is not None}

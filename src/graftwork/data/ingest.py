@@ -137,45 +137,7 @@ def align(
     unseen: Unseen = "error",
     absent: Hashable | None = None,
 ) -> Table:
-    """Return new data as a Table with exactly the variables and states given.
-
-    Parameters
-    ----------
-    data : Table, frame, array, list, dict or path
-        As in `as_table`. Columns that have names are picked by name, and others are ignored;
-        arrays and lists of rows are taken by position.
-    names : sequence of hashable
-        The variables, in the order wanted.
-    states : sequence of sequence of hashable
-        Their states. 1.0 finds the state 1, and the other way round; text never finds a number. A
-        number finds the bin it is in.
-        A missing cell finds ``"(missing)"`` where that is a state.
-    weights : array-like of shape (n_rows,), optional
-        Weight of each row; those of a Table are kept otherwise.
-    owner : str
-        Who asks, for the error about the number of columns.
-    remedy : str
-        What can be done about missing cells, for the error about them.
-    unseen : {"error", "offer", "ignore"}
-        What becomes of cells whose state is not among `states`: an error, or missing.
-    absent : hashable, optional
-        A variable that the data may lack: all its cells are missing then.
-
-    Returns
-    -------
-    Table
-        The same rows, with ``table.names == names`` and ``table.states == states``.
-
-    Raises
-    ------
-    DataError
-        If columns are missing or too many, or a cell's state is not among `states`.
-
-    Examples
-    --------
-    >>> align({"b": [9], "a": ["x"]}, ["a"], [["w", "x"]]).codes.tolist()
-    [[1]]
-    """
+    """Return new data as a Table with exactly the variables and states given."""
     wanted = clean_names(names)
     listed = tuple(tuple(each) for each in states)
     if isinstance(data, Table) and data.names == wanted and data.states == listed:

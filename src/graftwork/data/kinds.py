@@ -20,27 +20,13 @@ _PANDAS = "read it with pandas.{reader} and fit that frame" + _ARRAY
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file.
+    """A kind of file."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, in words.
-    begins : str, optional
-        A regular expression of its first bytes.
-    suffixes : tuple of str, optional
-        How its name ends. Files that begin alike are told apart by it.
-    advice : str, optional
-        What to do with it, where it is not read.
-    whole : bool
-        Whether it is read whole or not at all.
-    """
-
-    name: str
-    begins: str = ""
-    suffixes: tuple[str, ...] = ()
-    advice: str = ""
-    whole: bool = False
+    name: str  # what it is, in words
+    begins: str = ""  # A regular expression of its first bytes
+    suffixes: tuple[str, ...] = ()  # how its name ends
+    advice: str = ""  # what to do with it, where it is not read
+    whole: bool = False  # whether it is read whole or not at all
 
     def matches(self, start: bytes) -> bool:
         """Return whether a file that starts like this may be of this kind."""
@@ -173,7 +159,7 @@ def kind_of(source: Source) -> Kind:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "x.npy")
-    >>> _ = path.write_bytes(b"\\x93NUMPY")
+    >>> _ = path.write_bytes(b"\x93NUMPY")
     >>> kind_of(Source.of(path))
     Traceback (most recent call last):
     graftwork.errors.DataError: this is a NumPy array; fit it in Python: fit(numpy.load(path)), ...

@@ -62,14 +62,7 @@ def recommend(gaps: Mapping[Hashable, int], n_rows: int) -> tuple[MissingPolicy,
 
 
 def advice(gaps: Mapping[Hashable, int], n_rows: int) -> str:
-    """Return what is recommended about missing cells, for errors.
-
-    Examples
-    --------
-    >>> advice({"a": 3}, 100)
-    "recommended is missing='available-case', which learns from every observed cell
-    and leaves out no row; others are 'state', 'drop-rows' and 'impute'"
-    """
+    """Return what is recommended about missing cells, for errors."""
     policy, why = recommend(gaps, n_rows)
     names = [each for each in ("available-case", "state", "drop-rows", "impute") if each != policy]
     first, second, third = names
@@ -83,13 +76,6 @@ def settle(coded: Coded, name: Hashable, missing: Missing, place: Callable[[int]
 
     With "known" only a state that is there is used. Refused are cells that hold the very text that
     is to stand for missing ones.
-
-    Examples
-    --------
-    >>> coded = Coded(np.array([0, 0, 1]), ("x", "y"), np.array([False, True, False]))
-    >>> settled = settle(coded, "a", "state", str)
-    >>> settled.states, settled.codes.tolist()
-    (('x', 'y', '(missing)'), [0, 2, 1])
     """
     listed = MISSING_STATE in coded.states
     if coded.missing is None or missing == "error" or (missing == "known" and not listed):
@@ -131,13 +117,7 @@ def unmark(coded: Coded) -> Coded:
 
 
 def missing_cells(table: Table) -> Bools:
-    """Return which cells are in the state of missing ones, shape (n_variables, n_rows).
-
-    Examples
-    --------
-    >>> missing_cells(Table(("a",), (("x", "(missing)"),), [[0, 1]])).tolist()
-    [[False, True]]
-    """
+    """Return which cells are in the state of missing ones, shape (n_variables, n_rows)."""
     out = np.zeros(table.codes.shape, dtype=np.bool_)
     for j, listed in enumerate(table.states):
         if MISSING_STATE in listed:
@@ -146,15 +126,7 @@ def missing_cells(table: Table) -> Bools:
 
 
 def missing_last(table: Table) -> Table:
-    """Return the table with the state of missing cells last, and only where a cell has it.
-
-    Examples
-    --------
-    >>> missing_last(Table(("a",), (("(missing)", "x"),), [[0, 1]])).states
-    (('x', '(missing)'),)
-    >>> missing_last(Table(("a",), (("x", "(missing)"),), [[0, 0]])).states
-    (('x',),)
-    """
+    """Return the table with the state of missing cells last, and only where a cell has it."""
     tidy = [
         listed.index(MISSING_STATE) == len(listed) - 1 and (row == len(listed) - 1).any()
         for listed, row in zip(table.states, table.codes, strict=True)
@@ -164,14 +136,7 @@ def missing_last(table: Table) -> Table:
 
 
 def complete_rows(table: Table) -> Table:
-    """Return the rows without a missing cell; missing is no state there.
-
-    Examples
-    --------
-    >>> table = Table(("a", "b"), (("x", "y", "(missing)"), (0, 1)), [[0, 2, 1], [0, 1, 1]])
-    >>> complete_rows(table)
-    Table: 2 rows x 2 variables, 2 states each
-    """
+    """Return the rows without a missing cell; missing is no state there."""
     gone = missing_cells(table)
     keep = ~gone.any(axis=0)
     if not keep.any() or (table.weights is not None and not table.weights[keep].any()):

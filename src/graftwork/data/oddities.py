@@ -47,13 +47,6 @@ def lone_columns(table: AnyTable) -> tuple[Hashable, ...]:
     """Return the columns that have a state of their own in most rows, or are free text.
 
     Columns of floats are not among them: `as_table` tells of continuous ones.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> rows = range(30)
-    >>> lone_columns(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
-    ('id',)
     """
     return _lone_columns(table, _counts(table))
 
@@ -87,15 +80,7 @@ def lone_by_counts(
 
 
 def number_columns(table: AnyTable) -> dict[Hashable, int]:
-    """Return the columns of many different numbers, and how many these are.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> ages = tuple(range(18, 80))
-    >>> number_columns(Table(("age",), (ages,), [list(range(62)) * 10]))
-    {'age': 62}
-    """
+    """Return the columns of many different numbers, and how many these are."""
     return _number_columns(table, _counts(table))
 
 
@@ -110,15 +95,7 @@ def _number_columns(table: AnyTable, rows: Iterable[Any]) -> dict[Hashable, int]
 
 
 def text_number_columns(table: AnyTable) -> dict[Hashable, tuple[str, ...]]:
-    """Return the columns of numbers that other texts keep from being numbers, and these texts.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> states = (*map(str, range(30)), "unknown")
-    >>> text_number_columns(Table(("age",), (states,), [list(range(31))]))
-    {'age': ('unknown',)}
-    """
+    """Return the columns of numbers that other texts keep from being numbers, and these texts."""
     found = {}
     for name, states in zip(table.names, table.states, strict=True):
         texts = [state for state in states if isinstance(state, str) and state != MISSING_STATE]
@@ -134,13 +111,6 @@ def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
     """Return the columns that look like ordered answers, and are not taken as ordered.
 
     These have 3 to 10 whole numbers, one after the other from 0 or 1 on, or around 0.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> states = ((1, 2, 3, 4, 5), (0, 1), (10, 20, 30))
-    >>> answer_columns(Table(("mood", "sex", "region"), states, [[0], [0], [0]]))
-    ('mood',)
     """
     known = {} if table.ordered is None else table.ordered.scores
     found = []
@@ -158,15 +128,6 @@ def items(table: AnyTable) -> tuple[Hashable, ...]:
 
     All that have more than two states, and no known order, hold three to seven whole numbers, and
     together these are the numbers from 0 or 1 on, or around 0, without a gap.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> states = ((1, 2, 4, 5), (1, 2, 3, 4, 5), ("m", "w"))
-    >>> items(Table(("mood", "sleep", "sex"), states, [[0], [0], [0]]))
-    ('mood', 'sleep')
-    >>> items(Table(("mood", "town"), (states[1], ("x", "y", "z")), [[0], [0]]))
-    ()
     """
     known = {} if table.ordered is None else table.ordered.scores
     found, numbers = [], set[float]()
@@ -196,14 +157,6 @@ def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
 
     These are texts such as "don't know" among numbers, or in an ordered column, and codes such as
     9, 99 or -1 among answers from 1 to 5, or 999 among ages.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> states = ((1, 2, 3, 4, 5, 99), ("1", "2", "don't know"), (7, 8, 9))
-    >>> rows = [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 1, 0], [0, 1, 2, 0, 1, 2]]
-    >>> missing_codes(Table(("mood", "sleep", "grade"), states, rows))
-    {'mood': (99,), 'sleep': ("don't know",)}
     """
     return _missing_codes(table, _counts(table))
 
@@ -238,15 +191,7 @@ def _is_number(state: Hashable) -> bool:
 
 
 def column_remarks(table: AnyTable) -> tuple[str, ...]:
-    """Return sentences about columns that learning will not profit from as they are.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> rows = range(30)
-    >>> column_remarks(Table(("id", "sex"), (tuple(rows), (0, 1)), [rows, [0, 1] * 15]))
-    ("Column 'id' has a value of its own in many rows, as identifiers and free text do...",)
-    """
+    """Return sentences about columns that learning will not profit from as they are."""
     counts = list(_counts(table))
     lone = _lone_columns(table, counts)
     numbers = {name: n for name, n in _number_columns(table, counts).items() if name not in lone}
@@ -257,15 +202,7 @@ def column_remarks(table: AnyTable) -> tuple[str, ...]:
 
 
 def order_remarks(table: AnyTable) -> tuple[str, ...]:
-    """Return what there is to say about the order of columns that nothing was said about.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> order_remarks(Table(("mood", "sex"), ((1, 2, 3), (0, 1)), [[0, 1, 2], [0, 1, 0]]))
-    ("mood has a few whole numbers, which are taken as states without an order. If they are ordered
-    answers, ordinal=['mood'] says so, and gives edges between them a sign.",)
-    """
+    """Return what there is to say about the order of columns that nothing was said about."""
     taken = None if table.ordered is None else table.ordered.taken
     if taken == ():
         return ()

@@ -100,25 +100,13 @@ class InvertingEngine(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPart:
-    """Part of the rows, where it can be looked at.
+    """Part of the rows, where it can be looked at."""
 
-    Attributes
-    ----------
-    sample : EncodedRows
-        These rows. What it says of all rows (frequencies, margins, weight) is that of the whole.
-    number : int
-        Which part it is.
-    n_threads : int
-    memory : int
-        Bytes that an operation may take.
-    memo : dict
-        What an operation leaves for the next ones that look at this part.
-    """
-
-    sample: EncodedRows
-    number: int
+    sample: EncodedRows  # these rows
+    number: int  # which part it is
     n_threads: int
-    memory: int
+    memory: int  # bytes that an operation may take
+    # what an operation leaves for the next ones that look at this part
     memo: dict[str, Any] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -152,25 +140,12 @@ class Parts:
 
 
 def add_up(first: Any, second: Any) -> Any:
-    """Return the sum of two results: of numbers and arrays, entry by entry in lists and tuples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> add_up((np.array([1, 2]), [0.5]), (np.array([1, 1]), [1.0]))
-    (array([2, 3]), [1.5])
-    """
+    """Return the sum of two results: of numbers and arrays, entry by entry in lists and tuples."""
     if isinstance(first, list | tuple):
         return type(first)(add_up(a, b) for a, b in zip(first, second, strict=True))
     return first + second
 
 
 def join(first: list[Any], second: list[Any]) -> list[Any]:
-    """Return two lists as one: adds results that are kept apart.
-
-    Examples
-    --------
-    >>> join([1], [2, 3])
-    [1, 2, 3]
-    """
+    """Return two lists as one: adds results that are kept apart."""
     return [*first, *second]

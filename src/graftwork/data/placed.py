@@ -26,54 +26,29 @@ class PlacedTable:
     """A table whose rows are in parts.
 
     It has what a `Table` says of all its rows, and no rows: these are looked at part by part.
-
-    Attributes
-    ----------
-    names, states, ordered, notes
-        As in `Table`; "(missing)" is the last state of a variable that has it.
-    state_counts : tuple of (s_i,) float64
-        Weight of the rows in each state.
-    row_counts : tuple of (s_i,) int64
-        How many rows these are.
-    part_rows : tuple of int
-        Rows of each part.
-    total_weight : float
-    weighted : bool
-    memory : int
-        Bytes that may be used where a part is.
-    engine : Engine
-    handles : list
-        Of a `Table` each, with all names and states.
-    owner : object
-        What must not go while parts are looked at.
-    first_seen : tuple of tuple of str
-        Where each state was met first, as in `StoredTable`; empty where nobody knows.
     """
 
+    # names, states, ordered, notes: as in `Table`; "(missing)" is the last state of a variable
+    # that has it
     names: tuple[Hashable, ...]
     states: tuple[tuple[Hashable, ...], ...]
     ordered: Ordered | None
     notes: tuple[str, ...]
-    state_counts: tuple[Floats, ...]
-    row_counts: tuple[Ints, ...]
-    part_rows: tuple[int, ...]
+    state_counts: tuple[Floats, ...]  # weight of the rows in each state
+    row_counts: tuple[Ints, ...]  # how many rows these are
+    part_rows: tuple[int, ...]  # rows of each part
     total_weight: float
     weighted: bool
-    memory: int
+    memory: int  # bytes that may be used where a part is
     engine: Engine
-    handles: list[Handle]
-    owner: Any = field(default=None, repr=False)
+    handles: list[Handle]  # of a `Table` each, with all names and states
+    owner: Any = field(default=None, repr=False)  # what must not go while parts are looked at
+    # where each state was met first, as in `StoredTable`; empty where nobody knows
     first_seen: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
     @staticmethod
     def of(table: Any, engine: Engine | None = None, n_jobs: int | None = None) -> PlacedTable:
-        """Return a stored table (see `graftwork.scan`) whose parts an engine reads.
-
-        Parameters
-        ----------
-        engine : Engine, optional
-            Default `Here`.
-        """
+        """Return a stored table (see `graftwork.scan`) whose parts an engine reads."""
         engine = Here(n_jobs) if engine is None else engine
         makers = [partial(_read, table, k) for k in range(table.n_parts)]
         return PlacedTable(
@@ -86,14 +61,7 @@ class PlacedTable:
     def cut(
         table: Table, rows: int, engine: Engine | None = None, memory: int = 2 * 10**9
     ) -> PlacedTable:
-        """Return a table that is in memory, in parts of some rows each; one part is the table.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1),), [[0, 1, 1]])
-        >>> PlacedTable.cut(table, 2).part_rows
-        (2, 1)
-        """
+        """Return a table that is in memory, in parts of some rows each; one part is the table."""
         engine = Here(1) if engine is None else engine
         pieces = [table]
         if rows < table.n_rows:
@@ -151,13 +119,7 @@ class PlacedTable:
         function: Callable[[Table], Table],
         states: Iterable[tuple[Hashable, ...]] | None = None,
     ) -> PlacedTable:
-        """Return the table whose parts are what a function makes of these.
-
-        Parameters
-        ----------
-        states : tuples of states, optional
-            Those that the function leaves; default all.
-        """
+        """Return the table whose parts are what a function makes of these."""
         handles = self.engine.map(self.handles, function)
         own = self.states if states is None else tuple(states)
         return replace(self, handles=handles, states=own, first_seen=()).counted()
@@ -170,14 +132,7 @@ class PlacedTable:
         return cells, int(self.over_tables(_incomplete)) if cells else 0
 
     def sample_rows(self, share: float, seed: int) -> Table:
-        """Return about a share of the rows, in memory: those that the same seed takes of a Table.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1, 2, 3),), [[0, 1, 2, 3]])
-        >>> PlacedTable.cut(table, 2).sample_rows(0.5, 0).codes
-        array([[1, 2, 3]], dtype=uint8)
-        """
+        """Return about a share of the rows in memory: those that the seed takes of a Table."""
         starts = np.cumsum([0, *self.part_rows])[:-1].tolist()
         chosen = self.engine.map(
             self.handles, _sampled, share, seed, own=[(start,) for start in starts]

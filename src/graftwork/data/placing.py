@@ -82,14 +82,7 @@ def placed(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[PlacedTable]:
-    """Yield the rows in parts; scratch files and processes go when the block ends.
-
-    Parameters
-    ----------
-    data : Scan, StoredTable, PlacedTable or what `graftwork.scan` takes
-    states, weights, missing, bins
-        As in `Scan.store`.
-    """
+    """Yield the rows in parts; scratch files and processes go when the block ends."""
     if isinstance(data, PlacedTable):
         yield data
         return

@@ -18,25 +18,13 @@ Codes = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filled:
-    """A column whose missing cells were filled.
+    """A column whose missing cells were filled."""
 
-    Attributes
-    ----------
-    place : int
-        Where the column stands among those of a container without names.
-    name : hashable
-    rows : (cells,) int64
-        Rows to fill.
-    states : (rows of the table,) array
-        The states of all rows, filled ones included.
-    whole : bool
-        Whether the cells that were there are to be replaced by their states too: bins of numbers.
-    """
-
-    place: int
+    place: int  # where the column stands among those of a container without names
     name: Hashable
-    rows: NDArray[np.int64]
-    states: NDArray[Any]
+    rows: NDArray[np.int64]  # (cells,): rows to fill
+    states: NDArray[Any]  # (rows of the table,) array: the states of all rows, filled ones included
+    # whether the cells that were there are to be replaced by their states too: bins of numbers
     whole: bool
 
     def cells(self, before: Sequence[Any]) -> list[Any]:

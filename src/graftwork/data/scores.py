@@ -105,31 +105,13 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Which variables of a table are ordered, by the scores of their states.
-
-    Attributes
-    ----------
-    scores : mapping of name to mapping of state to float
-    degree : int
-        The largest power of scores that counts as linear part.
-    taken : tuple of names, optional
-        The variables that nobody called ordered and that are taken as such, for their whole
-        numbers. Empty where it is known that no others are ordered; None where it is not.
-    straight : bool
-        Whether tables have their linear parts alone.
-
-    Examples
-    --------
-    >>> order = Ordered.by_rank({"mood": ("low", "medium", "high")})
-    >>> states = (("high", "low", "medium"), (0, 1))
-    >>> order.among(("mood", "town"), states, [[0, 1, 2], [0, 1]]).sizes
-    array([1, 0])
-    """
+    """Which variables of a table are ordered, by the scores of their states."""
 
     scores: Mapping[Hashable, Mapping[Hashable, float]]
-    degree: int = 1
+    degree: int = 1  # the largest power of scores that counts as linear part
+    # the variables that nobody called ordered and that are taken as such, for their whole numbers
     taken: tuple[Hashable, ...] | None = None
-    straight: bool = False
+    straight: bool = False  # whether tables have their linear parts alone
 
     @staticmethod
     def by_rank(states: Mapping[Hashable, Iterable[Hashable]]) -> Ordered:

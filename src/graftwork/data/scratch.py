@@ -29,16 +29,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Hold:
-    """Keeps a folder in use until it is closed or nobody refers to it, then perhaps removes it.
-
-    Parameters
-    ----------
-    folder : Path
-    lock : file
-        What `lock_new` or `lock_used` returned.
-    remove : bool
-        Whether the folder goes at the end.
-    """
+    """Keeps a folder in use until it is closed or nobody refers to it, then perhaps removes it."""
 
     def __init__(self, folder: Path, lock: IO[bytes], *, remove: bool) -> None:
         # A forked process inherits this, and must not remove what is not its own.
@@ -100,12 +91,6 @@ def temporary(place: Path | None = None) -> tuple[Path, Hold]:
     """Return a new folder in the temporary folder, or in another one, and what removes it.
 
     What processes that were killed have left there is removed first.
-
-    Examples
-    --------
-    >>> folder, hold = temporary()
-    >>> folder.is_dir(), hold.close(), folder.is_dir()
-    (True, None, False)
     """
     where = Path(tempfile.gettempdir()) if place is None else place
     with writing(place):

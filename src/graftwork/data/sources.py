@@ -74,17 +74,10 @@ def _alike(file: Path) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something to read from that can be opened again and again.
+    """Something to read from that can be opened again and again."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    content : bytes or None
-        What was in it, if it is no regular file: a pipe gives its bytes only once.
-    """
-
-    path: Path
+    path: Path  # the file
+    # what was in it, if it is no regular file: a pipe gives its bytes only once
     content: bytes | None = None
 
     @staticmethod
@@ -105,14 +98,6 @@ def start_of(source: Source) -> bytes:
     """Return the first bytes, which tell formats apart; those of the text if it is gzipped.
 
     The mark of UTF-8 is left out.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "t.csv.gz")
-    >>> _ = path.write_bytes(gzip.compress(b"a,b,c"))
-    >>> start_of(Source.of(path))
-    b'a,b,c'
     """
     with source.open() as raw, gzip.open(raw, "rb") if is_gzip(source) else raw as plain:
         return plain.read(_START).removeprefix(codecs.BOM_UTF8)
@@ -141,17 +126,7 @@ def check_unpacked(held: int, size: int) -> None:
 
 @contextmanager
 def opened(file: Path | Source) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, through gzip if it is gzipped; refuse what is not UTF-8.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_bytes(gzip.compress(b"a,b"))
-    >>> with opened(path) as raw:
-    ...     raw.read()
-    b'a,b'
-    """
+    """Open a file for reading bytes, through gzip if it is gzipped; refuse what is not UTF-8."""
     source = file if isinstance(file, Source) else Source.of(file)
     try:
         with _unpacked(source) as raw:
@@ -209,15 +184,7 @@ def _guarded(stream: BinaryIO, packed: BinaryIO | None = None) -> BinaryIO:
 
 
 class _Guard(io.RawIOBase):
-    """Text that is refused where a line does not end, or little is unpacked to very much.
-
-    Parameters
-    ----------
-    stream : binary file
-        The text.
-    packed : binary file, optional
-        What it is unpacked from.
-    """
+    """Text that is refused where a line does not end, or little is unpacked to very much."""
 
     def __init__(self, stream: Any, packed: BinaryIO | None) -> None:
         self._stream, self._packed = stream, packed

@@ -43,11 +43,6 @@ def guess_separator(lines: Sequence[str], suffix: str = "") -> str:
     The one of ``, ; tab |`` that occurs equally often in every line outside quotes, the most
     frequent one if several do; failing that, the one whose rarest line has most; a comma if none
     occurs at all. With the suffixes ``.tsv`` and ``.tab`` it is a tab if the lines hold any.
-
-    Examples
-    --------
-    >>> guess_separator(["a;b", "1,5;2"]), guess_separator(["a b"])
-    (';', ',')
     """
     bare = [_QUOTED.sub("", line) for line in lines if line.strip()]
     if suffix.lower() in (".tsv", ".tab") and any("\t" in line for line in bare):
@@ -74,15 +69,6 @@ def has_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
     The first cell may be empty, as R and pandas write it above the names of rows; the others decide
     then. Numbers from 0 on are a header of pandas above rows that are counted from 0, too.
-
-    Examples
-    --------
-    >>> has_header(["a", "b"], [["x", "1"]]), has_header(["a", "b"], [["a", "b"]])
-    (True, False)
-    >>> has_header(["", "a", "b"], [["1", "x", "y"]]), has_header(["", "0"], [["0", "x"]])
-    (True, True)
-    >>> has_header(["2019", "2020"], [["1", "2"]] * 9), has_header(["0", "1"], [["0", "1"]] * 9)
-    (True, False)
     """
     below = list(islice(rows, _HEADER_ROWS))
     if len(first) > 1 and not first[0]:
@@ -222,16 +208,7 @@ def _differ(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def remarks(titles: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
-    """Return what there is to say about columns without a name.
-
-    Examples
-    --------
-    >>> remarks([IndexTitle("x0"), "a"], [1])
-    ('The first column has no name, and a different cell in every row: it is taken for ...',)
-    >>> remarks([UnnamedTitle("x0"), "a", UnreadTitle("x2")], [0, 1])
-    ("The first column has no name, and cells that come up again: it is called 'x0'.",
-    "'x2' has no name and no cell in the first rows: it is left out.")
-    """
+    """Return what there is to say about columns without a name."""
     found, first = [], next(iter(titles), "")
     if type(first) is IndexTitle and 0 not in places:
         found.append(
@@ -266,11 +243,6 @@ def typed(texts: Sequence[str]) -> list[Any]:
     Ints if every text is an integer as Python writes it (``0``, ``-3``, no leading zeros, no plus);
     floats if every text is a finite number; bools if all are ``True`` or ``False``, or all ``true``
     or ``false``; otherwise the texts as they are.
-
-    Examples
-    --------
-    >>> typed(["1", "0"]), typed(["1", "2.5"]), typed(["true"]), typed(["007", "1"])
-    ([1, 0], [1.0, 2.5], [True], ['007', '1'])
     """
     found = set(texts)
     if found <= {"True", "False"} or found <= {"true", "false"}:
@@ -293,17 +265,7 @@ class _Book(dict[str, int]):
 
 
 class TextColumns:
-    """Columns of text as they are read, chunk by chunk.
-
-    Parameters
-    ----------
-    width : int
-        Number of columns.
-    places : sequence of int, optional
-        Which of them are kept, in which order; all of them otherwise.
-    titles : sequence of str, optional
-        Their names, which no row may repeat.
-    """
+    """Columns of text as they are read, chunk by chunk."""
 
     def __init__(
         self, width: int, places: Sequence[int] | None = None, titles: Sequence[str] = ()
@@ -316,15 +278,7 @@ class TextColumns:
         self._parts: list[NDArray[Any]] = []
 
     def add(self, rows: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
-        """Encode more rows and return None.
-
-        Examples
-        --------
-        >>> columns = TextColumns(2)
-        >>> columns.add([["a", "b"], ["a", "c"]], [1, 2])
-        >>> columns.codes().tolist(), list(columns.books[1])
-        ([[0, 0], [0, 1]], ['b', 'c'])
-        """
+        """Encode more rows and return None."""
         width, count = self._width, len(rows)
         if set(map(len, rows)) - {width}:
             row, line = next(
@@ -352,13 +306,6 @@ class TextColumns:
         """Return the codes of all rows so far.
 
         They are positions in each column's book, in order of first appearance.
-
-        Examples
-        --------
-        >>> columns = TextColumns(1)
-        >>> columns.add([["a"], ["b"]], [1, 2])
-        >>> columns.codes().tolist()
-        [[0, 1]]
         """
         # The last part has seen the most texts, so its type is the widest.
         out = np.empty((len(self.books), len(self.lines)), dtype=self._parts[-1].dtype)
@@ -390,13 +337,7 @@ def as_numbers(states: Sequence[Any]) -> list[float] | None:
 
 
 def read_rows(lines: Iterable[str], sep: str) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Yield a text table's rows in chunks, with the lines they end on; blank lines are skipped.
-
-    Examples
-    --------
-    >>> list(read_rows(['a, "b ,c"\\n', '\\n', 'd , e\\n'], ","))
-    [([['a', 'b ,c'], ['d', 'e']], [1, 3])]
-    """
+    """Yield a text table's rows in chunks, with the lines they end on; blank lines are skipped."""
     reader = csv.reader(_trimmed(lines, sep), delimiter=sep, skipinitialspace=True)
     rows: list[list[str]] = []
     numbers: list[int] = []

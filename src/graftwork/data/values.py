@@ -25,12 +25,6 @@ def plain(value: Any) -> Any:
     """Return the Python value of a NumPy scalar; anything else comes back as it is.
 
     Time finer than a microsecond stays a NumPy scalar, since Python has no value for it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain(np.int64(3)), plain(np.str_("a")), plain(np.bool_(True)), plain((1, 2))
-    (3, 'a', True, (1, 2))
     """
     if not isinstance(value, np.generic):
         return value
@@ -49,11 +43,6 @@ def key(value: Any) -> Any:
     """Return what a state is looked up by: equal keys are one state.
 
     The value itself, and for a bool a pair that no number equals.
-
-    Examples
-    --------
-    >>> key(1) == key(1.0), key(1) == key(True), key("a")
-    (True, False, 'a')
     """
     return (bool, value) if value is True or value is False else value
 
@@ -134,11 +123,6 @@ def prefers(new: Any, old: Any) -> bool:
 
     An int goes before all else and a float before all but an int, so that the choice does not
     depend on which row came first.
-
-    Examples
-    --------
-    >>> prefers(1, 1.0), prefers(1.0, 1)
-    (True, False)
     """
 
     def rank(value: Any) -> tuple[int, str]:
@@ -163,13 +147,7 @@ def may_clash(kinds: set[type]) -> bool:
 
 
 def listing(items: Sequence[Any], most: int = _SHOWN) -> str:
-    """Return the first few items as text, and how many more there are.
-
-    Examples
-    --------
-    >>> listing(["a", 1]), listing(range(12))
-    ("'a', 1", '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
-    """
+    """Return the first few items as text, and how many more there are."""
     text = ", ".join(repr(item) for item in items[:most])
     return text + (f" and {len(items) - most} more" if len(items) > most else "")
 
@@ -199,13 +177,7 @@ def suggestion(value: Hashable, known: Sequence[Hashable]) -> str:
 
 
 def generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the random generator a seed stands for, or the one given.
-
-    Examples
-    --------
-    >>> int(generator(0).integers(100))
-    85
-    """
+    """Return the random generator a seed stands for, or the one given."""
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:

@@ -19,18 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graftwork.data import Table
-from graftwork.datasets.adhd import ADHD, ADHD_DOMAINS, load_adhd
-from graftwork.datasets.boredom import BOREDOM, load_boredom
+from graftwork.datasets import adhd, boredom, mushroom
+from graftwork.datasets.adhd import ADHD_DOMAINS, load_adhd
+from graftwork.datasets.boredom import load_boredom
 from graftwork.datasets.drawing import Drawn, draw
 from graftwork.datasets.files import (
-    CONLL2000,
-    DEBD,
     DEBD_NAMES,
-    HAPMAP,
-    JESTER,
-    MNIST,
-    OCR_LETTERS,
-    YUMMLY,
+    IN_FILES,
     Corpus,
     Dataset,
     Digits,
@@ -47,7 +42,7 @@ from graftwork.datasets.files import (
     load_yummly,
 )
 from graftwork.datasets.mixing import Mixing, effective_size, split_rhat
-from graftwork.datasets.mushroom import MUSHROOM, MUSHROOM_MEANINGS, load_mushroom
+from graftwork.datasets.mushroom import MUSHROOM_MEANINGS, load_mushroom
 from graftwork.datasets.networks import (
     bernoulli_network,
     make_bernoulli,
@@ -58,13 +53,9 @@ from graftwork.datasets.networks import (
 )
 from graftwork.datasets.sequences import LabelledChains, labelled_chains
 
-_KNOWN = (
-    ADHD, BOREDOM, CONLL2000, DEBD, HAPMAP, JESTER, MNIST, MUSHROOM, OCR_LETTERS, YUMMLY,
-)  # fmt: skip
-DATASETS: dict[str, Dataset] = {each.name: each for each in _KNOWN}
-EMBEDDED: dict[str, Callable[[], Table]] = {
-    each.name: each.load for each in _KNOWN if each.embedded
-}
+_EMBEDDED = (adhd.DATASET, boredom.DATASET, mushroom.DATASET)
+DATASETS: dict[str, Dataset] = {each.name: each for each in (*_EMBEDDED, *IN_FILES)}
+EMBEDDED: dict[str, Callable[[], Table]] = {each.name: each.load for each in _EMBEDDED}
 
 __all__ = [
     "ADHD_DOMAINS",

@@ -48,4 +48,4 @@ def load_adhd() -> Table:
         return read_table(path, header=True)
 
 
-ADHD = Dataset("adhd", load_adhd, embedded=True)
+DATASET = Dataset("adhd", load_adhd, embedded=True)

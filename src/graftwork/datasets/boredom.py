@@ -44,4 +44,4 @@ def load_boredom() -> Table:
     return table.with_order(Ordered.by_rank(dict(items)))
 
 
-BOREDOM = Dataset("boredom", load_boredom, embedded=True)
+DATASET = Dataset("boredom", load_boredom, embedded=True)

@@ -10,7 +10,6 @@ import numpy as np
 
 from graftwork.data import Table
 from graftwork.data.values import generator
-from graftwork.datasets.checks import whole
 from graftwork.datasets.mixing import Codes, Diagnosis, Mixing, diagnose
 from graftwork.errors import ApproximationWarning, DataError
 from graftwork.inference.device.drawing import MOST_CHAINS
@@ -20,6 +19,7 @@ from graftwork.inference.sampling import CHAINS
 from graftwork.kernels.threads import count_threads
 from graftwork.models import PairwiseMRF
 from graftwork.models.engines import check_device, draw_chains, impossible, no_draw
+from graftwork.parameters import whole_number
 
 #: The check looks at this many draws of each chain at least, though fewer rows may be wanted.
 LEAST_DRAWS = 50
@@ -137,14 +137,14 @@ def draw(
         raise DataError(f"model is a {type(model).__name__}; pass a PairwiseMRF (net.model_).")
     if method not in ("auto", "exact", "gibbs"):
         raise DataError(f'method is {method!r}; use "auto", "exact" or "gibbs".')
-    n_rows, n_test = whole("n_rows", n_rows, 1), whole("n_test", n_test, 0)
+    n_rows, n_test = whole_number("n_rows", n_rows, 1), whole_number("n_test", n_test, 0)
     on_device = check_device(device, method)
     if n_chains is None:
         most = min((n_rows + n_test) // LEAST_DRAWS, MOST_CHAINS) if on_device else 0
         n_chains = max(CHAINS, most)
     plan = _plan(n_rows, n_test, n_chains, burn_in, thin, max_burn_in)
     rng = generator(random_state)
-    threads = count_threads(n_jobs)
+    threads = count_jobs(n_jobs)
     if method == "exact" or (method == "auto" and JunctionTree().fits(model.potentials.layout)):
         table = model.sample(n_rows + n_test, None, rng, "exact")
         report = Mixing("exact", n_rows + n_test, ess=float(n_rows + n_test))
@@ -156,13 +156,30 @@ def draw(
     return Drawn(model, _table(model, codes[:, kept]), test, report)
 
 
+def count_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads meant, or refuse.
+
+    Examples
+    --------
+    >>> count_jobs(2)
+    2
+    """
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)
+    ):
+        raise DataError(f"n_jobs is {n_jobs!r}; use a whole number other than 0, or None.")
+    if n_jobs == 0:
+        raise DataError("n_jobs is 0; use 1 for one thread, -1 or None for every core.")
+    return count_threads(None if n_jobs is None else int(n_jobs))
+
+
 def _plan(
     n_rows: int, n_test: int, n_chains: int, burn_in: int, thin: int, max_burn_in: int
 ) -> Chains:
     """Return chains that give enough draws for both parts, from different chains."""
-    n_chains = whole("n_chains", n_chains, 2)
-    burn_in, thin = whole("burn_in", burn_in, 0), whole("thin", thin, 1)
-    most = whole("max_burn_in", max_burn_in, 0)
+    n_chains = whole_number("n_chains", n_chains, 2)
+    burn_in, thin = whole_number("burn_in", burn_in, 0), whole_number("thin", thin, 1)
+    most = whole_number("max_burn_in", max_burn_in, 0)
     apart = _test_chains(n_chains, n_rows, n_test)
     needed = -(-n_rows // (n_chains - apart))
     if n_test:

@@ -163,12 +163,6 @@ def diagnose(model: PairwiseMRF, codes: Codes, n_chains: int) -> Diagnosis:
 
     `codes` (n_variables, n_chains * draws) are consecutive draws, chain after chain, at least 4 of
     each.
-
-    Examples
-    --------
-    >>> coin = PairwiseMRF({"coin": [0, 1]})
-    >>> diagnose(coin, np.array([[0, 0, 0, 0, 1, 1, 1, 1]], dtype=np.uint8), 2)
-    Diagnosis(rhat=inf, worst='the share of coin = 0', ess=4.0)
     """
     halves = split_halves(codes.reshape(len(codes), n_chains, -1))
     worst, label, least = -np.inf, "", np.inf

@@ -88,4 +88,4 @@ def load_mushroom() -> Table:
         return read_table(path, header=True, infer_types=False, states=MUSHROOM_MEANINGS)
 
 
-MUSHROOM = Dataset("mushroom", load_mushroom, embedded=True, meanings=MUSHROOM_MEANINGS)
+DATASET = Dataset("mushroom", load_mushroom, embedded=True, meanings=MUSHROOM_MEANINGS)

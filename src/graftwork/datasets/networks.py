@@ -8,11 +8,12 @@ from typing import Literal
 import numpy as np
 
 from graftwork.data.values import generator
-from graftwork.datasets.checks import amount, state_counts, whole
+from graftwork.datasets.checks import state_counts
 from graftwork.datasets.drawing import Drawn, draw
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.tables import centre_tables
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import number, whole_number
 
 
 def scale_free_network(
@@ -59,10 +60,10 @@ def scale_free_network(
     """
     import networkx as nx  # when it is needed: it is slow to load
 
-    n_variables = whole("n_variables", n_variables, 2)
+    n_variables = whole_number("n_variables", n_variables, 2)
     cards = state_counts(n_states, n_variables)
-    attach = whole("attach", attach, 1, n_variables - 1)
-    unary_sd, edge_sd = amount("unary_sd", unary_sd), amount("edge_sd", edge_sd)
+    attach = whole_number("attach", attach, 1, n_variables - 1)
+    unary_sd, edge_sd = number("unary_sd", unary_sd, 0.0), number("edge_sd", edge_sd, 0.0)
     rng = generator(random_state)
     graph = nx.barabasi_albert_graph(n_variables, attach, seed=int(rng.integers(2**31)))
     return normal_network(cards, graph.edges, unary_sd, edge_sd, rng, centred=centred)
@@ -166,10 +167,10 @@ def bernoulli_network(
     """
     import networkx as nx  # when it is needed: it is slow to load
 
-    n_variables = whole("n_variables", n_variables, 1)
+    n_variables = whole_number("n_variables", n_variables, 1)
     cards = state_counts(n_states, n_variables)
-    mean_degree = amount("mean_degree", mean_degree, n_variables - 1)
-    unary_sd, edge_sd = amount("unary_sd", unary_sd), amount("edge_sd", edge_sd)
+    mean_degree = number("mean_degree", mean_degree, 0.0, most=n_variables - 1)
+    unary_sd, edge_sd = number("unary_sd", unary_sd, 0.0), number("edge_sd", edge_sd, 0.0)
     rng = generator(random_state)
     share = mean_degree / max(n_variables - 1, 1)
     graph = nx.fast_gnp_random_graph(n_variables, share, seed=int(rng.integers(2**31)))
@@ -278,10 +279,10 @@ def planted_chain(
     >>> planted_chain(3, 2, shuffle=False, random_state=0).edges
     [('x0', 'x1'), ('x1', 'x2')]
     """
-    n_chain, n_noise = whole("n_chain", n_chain, 2), whole("n_noise", n_noise, 0)
+    n_chain, n_noise = whole_number("n_chain", n_chain, 2), whole_number("n_noise", n_noise, 0)
     n_variables = n_chain + n_noise
     cards = state_counts(n_states, n_variables)
-    coupling, unary_sd = amount("coupling", coupling), amount("unary_sd", unary_sd)
+    coupling, unary_sd = number("coupling", coupling, 0.0), number("unary_sd", unary_sd, 0.0)
     rng = generator(random_state)
     places = np.arange(n_variables)
     if shuffle:

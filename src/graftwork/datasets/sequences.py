@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from graftwork.data.values import generator
-from graftwork.datasets.checks import amount, whole
 from graftwork.inference.layout import Floats, Ints
 from graftwork.limits import DRAWN
+from graftwork.parameters import number, whole_number
 from graftwork.text import size
 
 
@@ -70,7 +70,7 @@ class LabelledChains:
         >>> len(train), len(test)
         (7, 3)
         """
-        n_train = whole("n_train", n_train, 1, len(self) - 1)
+        n_train = whole_number("n_train", n_train, 1, len(self) - 1)
         first = replace(self, X=self.X[:n_train], y=self.y[:n_train])
         return first, replace(self, X=self.X[n_train:], y=self.y[n_train:])
 
@@ -127,12 +127,13 @@ def labelled_chains(
     >>> made.X[0].shape, len(made.y[0]), made.relevant.size
     ((5, 30), 5, 3)
     """
-    n_sequences, length = whole("n_sequences", n_sequences, 1), whole("length", length, 1)
-    n_inputs = whole("n_inputs", n_inputs, 1)
-    n_relevant = whole("n_relevant", n_relevant, 0, n_inputs)
-    n_labels = whole("n_labels", n_labels, 2)
-    state_sd = amount("state_sd", state_sd)
-    transition_sd = amount("transition_sd", transition_sd)
+    n_sequences = whole_number("n_sequences", n_sequences, 1)
+    length = whole_number("length", length, 1)
+    n_inputs = whole_number("n_inputs", n_inputs, 1)
+    n_relevant = whole_number("n_relevant", n_relevant, 0, n_inputs)
+    n_labels = whole_number("n_labels", n_labels, 2)
+    state_sd = number("state_sd", state_sd, 0.0)
+    transition_sd = number("transition_sd", transition_sd, 0.0)
     held = 8 * n_inputs * max(n_sequences * length, n_labels)
     DRAWN.check(held, f"these sequences take {size(held)}", "draw fewer or shorter ones")
     rng = generator(random_state)
@@ -153,12 +154,6 @@ def draw_labels(scores: Floats, transitions: Floats, rng: np.random.Generator) -
 
     Forward filtering, backward sampling: the last label is drawn from its distribution, and every
     other one given the label after it.
-
-    Examples
-    --------
-    >>> scores = np.array([[[0.0, 50.0], [0.0, 0.0], [0.0, 0.0]]])
-    >>> draw_labels(scores, np.array([[0.0, 50.0], [50.0, 0.0]]), np.random.default_rng(0))
-    array([[1, 0, 1]])
     """
     n_sequences, length, _ = scores.shape
     forward = _forward(scores, transitions)

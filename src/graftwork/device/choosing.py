@@ -16,11 +16,6 @@ def find_device(name: str) -> Any | None:
     """Return the `torch.device` that a name stands for; None for the processor.
 
     "auto" is a GPU where PyTorch and one are there. Without them "cuda" is refused, in a sentence.
-
-    Examples
-    --------
-    >>> find_device("cpu") is None
-    True
     """
     if name == "cpu":
         return None
@@ -48,15 +43,7 @@ def device_memory(cards: Any, n_rows: int) -> dict[str, int]:
 
     With less, rows are streamed to it and pairs are looked at in more tiles.
 
-    Parameters
-    ----------
-    cards : (n,) int64
-        Numbers of states.
-
-    Examples
-    --------
-    >>> sum(device_memory(np.full(10_000, 5), 2**20).values()) / 1e9
-    47.7...
+    Shapes: cards (n,) int64.
     """
     lines = int(np.sum(np.asarray(cards) - 1))
     return {

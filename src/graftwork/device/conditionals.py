@@ -49,16 +49,7 @@ def sum_by_codes(
 ) -> tuple[Floats, ...]:
     """Return sums of log-normalisers, of p, of p^2, and of p by the codes of other variables.
 
-    Parameters
-    ----------
-    network : DeviceNetwork
-        In float64.
-    ends, targets : (k + 1,), (h,) int64
-        The other variables, those of each variable of the network one after the other.
-
-    Returns
-    -------
-    tuple of (k,), (k, width), (k, width) and (h, width, width) float64
+    Shapes: ends, targets (k + 1,), (h,) int64.
     """
     count, width, device = len(network.variables), network.width, rows.device
     shapes = (count, width), (count, width), (len(targets), width, width)
@@ -106,12 +97,8 @@ def place_tables(layout: Any, halves: Halves, tables: Floats, out: Floats) -> No
 def add_by_codes(p: Any, chunk: Chunk, owners: Ints, others: Ints, out: Any) -> None:
     """Add to ``out[k]`` the sum over rows of p of an owner by the code of another variable.
 
-    Parameters
-    ----------
-    p : (variables, width, rows) tensor
-    owners, others : (k,) int64
-        Places among the variables of ``p``, and variables.
-    out : (k, width, width) float64 tensor
+    Shapes: p (variables, width, rows) tensor; owners, others (k,) int64; out (k, width, width)
+    float64 tensor.
     """
     width, count = p.shape[1:]
     step = max(1, int(0.02 * free_bytes(out.device)) // (8 * 3 * width * max(1, count)))

@@ -132,15 +132,7 @@ def product(left: Any, right: Any) -> Any:
 class Lines:
     """States of variables, one below the other: lines of indicators and of residuals.
 
-    Attributes
-    ----------
-    count, room : int
-        Lines, and those that arrays have: some more.
-    starts : (k + 1,) int64
-        Where each variable's lines start.
-    variables : (k,) tensor
-    owner, state : (count,) tensors
-        The place of a line's variable, and its state.
+    Shapes: starts (k + 1,) int64; variables (k,) tensor; owner, state (count,) tensors.
     """
 
     def __init__(self, starts: Ints, variables: Ints, device: Any) -> None:

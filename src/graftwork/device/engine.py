@@ -27,24 +27,6 @@ class DeviceEngine:
     Objects stay in this process. Of tables and parts of the rows the device has a copy of the
     codes, and does what it has an implementation of (`graftwork.device.operations`); all else runs
     here.
-
-    Parameters
-    ----------
-    device : torch.device
-    n_jobs : int, optional
-        Threads of what runs here; None is every core.
-    keep : bool
-        Whether objects are kept in memory, or made anew when they are looked at.
-    room : int, optional
-        Bytes of the device's memory for codes; default a share of what is free.
-    lines : int, optional
-        Lines of a side of a tile of pairs; default what the memory allows.
-
-    Examples
-    --------
-    >>> engine = DeviceEngine(torch.device("cpu"), 1)
-    >>> engine.total(engine.place([partial(int, "2"), partial(int, "3")]), abs)
-    5
     """
 
     def __init__(

@@ -100,14 +100,7 @@ def sum_by_codes(
 ) -> Any:
     """Add sums of p, p^2 and p by codes, in units of 2^-28; return those of the log-normalisers.
 
-    Parameters
-    ----------
-    network : DeviceNetwork
-        In float64.
-    part : slice
-        Of its variables.
-    targets : Targets
-    sums : (k, width), (k, width) and (h, width, width) int64 tensors
+    Shapes: sums (k, width), (k, width) and (h, width, width) int64 tensors.
     """
     from graftwork.device.programs import add_terms, fill_terms
 
@@ -134,12 +127,7 @@ def sum_by_codes(
 class Targets:
     """The variables by whose codes conditionals are summed, cut into groups of a few.
 
-    Parameters
-    ----------
-    ends, listed : (k + 1,), (h,) int64
-        Those of each of k variables, one after the other.
-    width : int
-        States of a variable, filled up.
+    Shapes: ends, listed (k + 1,), (h,) int64.
     """
 
     def __init__(self, ends: Ints, listed: Ints, width: int, device: Any) -> None:
@@ -164,11 +152,8 @@ class Targets:
 def add_products(left: Any, right: Any, firsts: Any, seconds: Any, out: Any) -> None:
     """Add sums over rows of S_i M_j' + M_i S_j' to ``out``, (pairs, P, Q) float64.
 
-    Parameters
-    ----------
-    left, right : (variables, 2, P or Q, rows) float32 tensors
-        S and M; those of the first variables of pairs times the rows' weights.
-    firsts, seconds : (pairs,) int64 tensors
+    Shapes: left, right (variables, 2, P or Q, rows) float32 tensors; firsts, seconds (pairs,)
+    int64 tensors.
     """
     from graftwork.device.programs import add_products as program
 

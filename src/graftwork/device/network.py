@@ -21,21 +21,13 @@ SHARE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Halves:
-    """The half-edges of some variables: each edge as its one or other variable sees it.
+    """The half-edges of some variables: each edge as its one or other variable sees it."""
 
-    Attributes
-    ----------
-    starts : (k + 1,) int64
-        Where those of each variable start.
-    owners, others : (h,) int64
-        The variable's place among those asked for, and the neighbour.
-    edges, sides : (h,) int64
-        Which edge, and whether the variable is its first (0) or second (1).
-    """
-
-    starts: Ints
+    starts: Ints  # (k + 1,): where those of each variable start
+    # owners, others: (h,): the variable's place among those asked for, and the neighbour
     owners: Ints
     others: Ints
+    # edges, sides: (h,): which edge, and whether the variable is its first (0) or second (1)
     edges: Ints
     sides: Ints
 
@@ -57,10 +49,7 @@ class Halves:
 def tables_of(layout: Layout, values: Any, halves: Halves, width: int) -> Any:
     """Return edge tables as owners see them, shape (h, width, width): own state, other's code.
 
-    Parameters
-    ----------
-    values : (2, entries) tensor
-        Laid out as the edge tables: for owners that are an edge's first variable, and its second.
+    Shapes: values (2, entries) tensor.
     """
     device = values.device
     cards = layout.cards[layout.edges[halves.edges]]
@@ -88,32 +77,17 @@ def width_of(cards: Ints) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceNetwork:
-    """The weights that the conditionals of some variables depend on.
-
-    Attributes
-    ----------
-    layout : Layout
-    variables : (k,) int64
-        Whose conditionals these are.
-    halves : Halves
-    width : int
-        States of all variables, filled up.
-    nodes, starts, others : int32 tensors
-        The same as the variables and their half-edges.
-    unary : (k, width) tensor
-    tables : (h, width, width) tensor
-        By the neighbour's code, then by the own state.
-    """
+    """The weights that the conditionals of some variables depend on."""
 
     layout: Layout
-    variables: Ints
+    variables: Ints  # (k,): whose conditionals these are
     halves: Halves
-    width: int
-    nodes: Any
+    width: int  # states of all variables, filled up
+    nodes: Any  # nodes, starts, others: the same as the variables and their half-edges
     starts: Any
     others: Any
-    unary: Any
-    tables: Any
+    unary: Any  # (k, width) tensor
+    tables: Any  # (h, width, width) tensor: by the neighbour's code, then by the own state
 
     @staticmethod
     def of(

@@ -28,13 +28,7 @@ class Chunk(NamedTuple):
 class DeviceRows:
     """Part of the rows, as a device sees them.
 
-    Parameters
-    ----------
-    codes : (n, rows) uint8 array
-        They stay here.
-    weights : (rows,) float64 array, optional
-    resident : tensor, optional
-        The codes on the device; None streams them.
+    Shapes: codes (n, rows) uint8 array; weights (rows,) float64 array.
     """
 
     def __init__(self, codes: Any, weights: Any, device: Any, resident: Any | None) -> None:

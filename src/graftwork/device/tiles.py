@@ -45,27 +45,17 @@ BLOCK = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceTile:
-    """All pairs between two lists of variables (see `graftwork.objectives.pair_tiles.Tile`).
+    """All pairs between two lists of variables (see `graftwork.objectives.pair_tiles.Tile`)."""
 
-    Attributes
-    ----------
-    first, second, places, at
-        As of `Tile`.
-    forth, back : (lines, columns) float64 tensors
-        Sums of the residuals of the first by states of the second, and the other way round; of all
-        states but the last.
-    slopes : tensor
-        Sums of the residuals of all states of all variables.
-    own_sums : (states of all variables,) float64
-    """
-
-    first: Ints
+    first: Ints  # first, second, places, at: as of `Tile`
     second: Ints
     places: tuple[int, int]
+    # forth, back: (lines, columns) tensors: sums of the residuals of the first by states of the
+    # second, and the other way round; of all states but the last
     forth: Any
     back: Any
-    slopes: Any
-    own_sums: Floats
+    slopes: Any  # sums of the residuals of all states of all variables
+    own_sums: Floats  # (states of all variables,)
     at: Conditionals
 
     @property
@@ -246,13 +236,7 @@ def tiles(
     leading: int | None = None,
     most: int | None = None,
 ) -> Iterator[DeviceTile]:
-    """Yield all pairs among some variables, tile by tile (see `pair_tiles.tiles`).
-
-    Parameters
-    ----------
-    most : int, optional
-        Lines of a side; default what the memory allows.
-    """
+    """Yield all pairs among some variables, tile by tile (see `pair_tiles.tiles`)."""
     device, leading = parts[0].device, len(variables) if leading is None else leading
     most = _most_lines(device) if most is None else most
     sizes = at.sample.cards[variables] - 1
@@ -318,13 +302,7 @@ class _Side:
         return self.lines.indicators(chunk.codes, kind)
 
     def residuals(self, chunk: Chunk, begin: int) -> Any:
-        """Return residuals, as whole numbers where rows have no weights.
-
-        Parameters
-        ----------
-        begin : int
-            The number of the chunk's first row: what is rounded up depends on it.
-        """
+        """Return residuals, as whole numbers where rows have no weights."""
         network, lines = self._network, self.lines
         if chunk.weights is None and kernels.usable(chunk.codes.device):
             return kernels.residuals(network, lines, chunk, begin)

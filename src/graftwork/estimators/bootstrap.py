@@ -553,21 +553,8 @@ class Bootstrap:
 def correlations_with(reference: Floats, others: Floats) -> Floats:
     """Return how each row of others correlates with that of the reference (Pearson).
 
-    Parameters
-    ----------
-    reference : array, shape (measures, variables)
-    others : array, shape (subsets, measures, variables)
-
-    Returns
-    -------
-    array, shape (subsets, measures)
-        NaN where either does not vary. Variables without a value in either do not count.
-
-    Examples
-    --------
-    >>> reference = np.array([[1.0, 2.0, 3.0]])
-    >>> correlations_with(reference, np.array([[[2.0, 4.0, 6.0]], [[1.0, 1.0, 1.0]]])).tolist()
-    [[1.0], [nan]]
+    Shapes: reference (measures, variables); others (subsets, measures, variables); returns
+    (subsets, measures).
     """
     known = ~(np.isnan(reference) | np.isnan(others))
     mine, theirs = (
@@ -598,28 +585,12 @@ def stability_coefficient(dropped: Floats, correlations: Floats) -> float:
     What can be dropped includes dropping less: a share at which the correlations hold by chance,
     beyond one at which they do not, does not count. With many subsets there is no such share.
 
-    Parameters
-    ----------
-    dropped : array, shape (subsets,)
-        The share of rows that each subset lacks.
-    correlations : array, shape (subsets,)
-        Of its centralities with those of all rows; NaN counts as 0.
-
-    Returns
-    -------
-    float
-        The largest of the shares up to which 95 % of the correlations at each share are at least
-        .7; 0 if there is none.
+    Shapes: dropped (subsets,); correlations (subsets,).
 
     References
     ----------
     Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy: a tutorial
     paper", Behavior Research Methods 50, 2018.
-
-    Examples
-    --------
-    >>> stability_coefficient(np.array([0.1, 0.1, 0.5, 0.5]), np.array([0.9, 0.8, 0.9, 0.6]))
-    0.1
     """
     kept = np.nan_to_num(correlations) >= CORRELATION
     largest = 0.0

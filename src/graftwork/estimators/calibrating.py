@@ -49,15 +49,7 @@ def with_rows(
     observer: Observer,
     n_jobs: int | None = 1,
 ) -> PairwiseMRF:
-    """Return a network with the counts of its rows, calibrated to them if it is to be.
-
-    Parameters
-    ----------
-    fitted : {"calibrated", "likelihood", "pseudolikelihood"}
-        How the weights came about, or "calibrated" where they are to be calibrated here.
-    halted : function
-        True when there is no time left: the unaries then stay as they are.
-    """
+    """Return a network with the counts of its rows, calibrated to them if it is to be."""
     layout = model.potentials.layout
     wanted = wanted_margins(layout, observed.margins)
     if fitted == "calibrated":

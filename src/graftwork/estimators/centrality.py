@@ -38,22 +38,7 @@ MOST_PATHS = 1_000_000
 def centrality_records(
     model: PairwiseMRF, groups: Mapping[Any, Any] | None = None, *, paths: bool = True
 ) -> list[Record]:
-    """Return a record for each variable, with its centralities.
-
-    Parameters
-    ----------
-    groups : mapping of variable to group, optional
-        For bridge centralities; of every variable. One whose group is None is a group by itself.
-    paths : bool
-        Whether to compute closeness and betweenness; NaN if not.
-
-    Examples
-    --------
-    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
-    >>> pair = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
-    >>> centrality_records(pair)[0]
-    {'variable': 'a', 'strength': 0.46..., 'expected_influence': 0.46..., 'degree': 1.0, ...}
-    """
+    """Return a record for each variable, with its centralities."""
     n, edges, strengths = edge_arrays(model)
     correlations = model.correlations
     table: dict[str, Any] = {"variable": model.names}
@@ -87,13 +72,7 @@ def edge_arrays(model: PairwiseMRF) -> tuple[int, Ints, Floats]:
 
 
 def quick_paths(model: PairwiseMRF) -> bool:
-    """Return whether closeness and betweenness take little time.
-
-    Examples
-    --------
-    >>> quick_paths(PairwiseMRF({"a": [0, 1]}))
-    True
-    """
+    """Return whether closeness and betweenness take little time."""
     edges = model.potentials.layout.edges
     return len(np.unique(edges)) * len(edges) <= MOST_PATHS
 
@@ -119,13 +98,6 @@ def communities_of(
     """Return the community of each variable: 1 for the largest; None for variables without edges.
 
     See `find_communities`.
-
-    Examples
-    --------
-    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
-    >>> states = {name: [0, 1] for name in "abc"}
-    >>> communities_of(PairwiseMRF(states, None, {("a", "c"): alike}))
-    {'a': 1, 'b': None, 'c': 1}
     """
     resolution = number("resolution", resolution, 0.0, above=True)
     found = find_communities(*edge_arrays(model), resolution=resolution, seed=seed)

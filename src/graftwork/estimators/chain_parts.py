@@ -12,7 +12,7 @@ import numpy as np
 
 from graftwork.errors import ParameterError
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import make_penalty, make_recipe, whole_number
+from graftwork.estimators.parts import make_penalty, make_recipe
 from graftwork.estimators.spec import DENSE
 from graftwork.grafting import (
     Budget,
@@ -21,11 +21,10 @@ from graftwork.grafting import (
 )
 from graftwork.grafting.chains import ChainFamily
 from graftwork.objectives.chains.likelihood import ChainLikelihood
-from graftwork.parameters import check_jobs, known, number
+from graftwork.parameters import FINEST, check_jobs, known, number, whole_number
 from graftwork.penalties import PENALTIES
 from graftwork.recipes import RECIPES
 from graftwork.recipes.full import full
-from graftwork.settings import FINEST
 
 if TYPE_CHECKING:
     from graftwork.estimators.chain_crf import ChainCRF
@@ -52,13 +51,7 @@ TOL = 1e-4
 
 
 def translated(init: Callable[Given, None]) -> Callable[Given, None]:
-    """Return an ``__init__`` that says what CRFsuite's names of parameters are called here.
-
-    Examples
-    --------
-    >>> translated(print)("CRF", end=".")
-    CRF.
-    """
+    """Return an ``__init__`` that says what CRFsuite's names of parameters are called here."""
 
     @wraps(init)
     def checked(*args: Given.args, **named: Given.kwargs) -> None:

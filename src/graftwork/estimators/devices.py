@@ -13,14 +13,7 @@ from graftwork.device.choosing import find_device
 def on_device(
     table: AnyTable, device: str, n_jobs: int | None = None, engine: Any = None
 ) -> AnyTable:
-    """Return a table whose rows a device counts and sums; itself where that is the processor.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda", "auto"}
-    engine : Engine, optional
-        That of the rows which these are some of: used again if it is a device's.
-    """
+    """Return a table whose rows a device counts and sums; itself where that is the processor."""
     found = find_device(device)
     if found is None:
         return table

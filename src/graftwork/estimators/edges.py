@@ -32,11 +32,6 @@ def edge_records(
     """Return a record for each edge: the surest first, of equally sure ones the strongest.
 
     Without tests the p-values are NaN, and the strongest edge comes first.
-
-    Parameters
-    ----------
-    frequency : function, optional
-        The share of resamples that have the edge between two variables: a column more.
     """
     found = {} if evidence is None else _by_name(model, names, evidence)
     columns, records = sizes_of(model), []
@@ -73,19 +68,11 @@ def tests_in_order(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownWeights:
-    """The linear parts of tested edges, which are shown because they were large enough.
+    """The linear parts of tested edges, which are shown because they were large enough."""
 
-    Attributes
-    ----------
-    weights, errors : (edges,) float64
-        In the order of the evidence, with standard errors; NaN of edges without a linear part.
-    limits : (edges,) float64
-        The size that each needed to be shown (see `least_shown`).
-    """
-
-    weights: Floats
+    weights: Floats  # weights, errors: (edges,): in the order of the evidence, with standard errors
     errors: Floats
-    limits: Floats
+    limits: Floats  # (edges,): the size that each needed to be shown (see `least_shown`)
 
     @property
     def excess(self) -> float:

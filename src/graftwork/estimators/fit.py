@@ -37,7 +37,7 @@ from graftwork.estimators.starts import make_start
 from graftwork.grafting import Budget, NetworkFamily
 from graftwork.grafting.certificate import Certificate
 from graftwork.grafting.exchange import Tally
-from graftwork.grafting.trace import Round
+from graftwork.grafting.trace import PassOn, Round, check_of
 from graftwork.grafting.tying import Tying, tie
 from graftwork.inference.layout import Potentials
 from graftwork.models import PairwiseMRF
@@ -53,73 +53,55 @@ SOLVED = ("edges", "given", "searched")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A learned network, and how it came about.
-
-    Attributes
-    ----------
-    model : PairwiseMRF
-    method : str
-        The name of the method used.
-    choice : LambdaChoice
-        The lambda, and how it came about.
-    certificate : Certificate
-        Of the penalised network.
-    objective : float
-        Loss plus penalty of the penalised network.
-    trace : tuple of Round
-    path : tuple of PathPoint
-    evidence : Evidence or None
-    refitted : bool
-        Whether the weights were refitted without the penalty.
-    exchange : Tally or None
-    tying : Tying or None
-    knowledge : dict or None
-        Numbers of pairs that something was known about.
-    missing : MissingCells
-    data : LearnedFrom
-    interrupted : bool
-        Whether Ctrl-C ended it: this is the best so far.
-    given : PairwiseMRF or None
-        Of a resample: the edges of the whole sample's network, fitted to these rows.
-    endless : tuple of pairs of names
-        Edges whose tables are not penalised although some of their cells never occur: their weights
-        have no finite optimum, and end where the solver stops.
-    """
+    """A learned network, and how it came about."""
 
     model: PairwiseMRF
-    method: str
-    choice: LambdaChoice
-    certificate: Certificate
-    objective: float
+    method: str  # the name of the method used
+    choice: LambdaChoice  # the lambda, and how it came about
+    certificate: Certificate  # of the penalised network
+    objective: float  # loss plus penalty of the penalised network
     trace: tuple[Round, ...]
     path: tuple[PathPoint, ...]
     evidence: Evidence | None
-    refitted: bool
+    refitted: bool  # whether the weights were refitted without the penalty
     exchange: Tally | None
     tying: Tying | None
-    knowledge: dict[str, int] | None
+    knowledge: dict[str, int] | None  # numbers of pairs that something was known about
     missing: MissingCells
     data: LearnedFrom
-    interrupted: bool = False
+    interrupted: bool = False  # whether Ctrl-C ended it: this is the best so far
+    # of a resample: the edges of the whole sample's network, fitted to these rows
     given: PairwiseMRF | None = None
+    # edges whose tables are not penalised although some of their cells never occur: their weights
+    # have no finite optimum, and end where the solver stops
     endless: tuple[tuple[Any, Any], ...] = ()
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether penalised weights have no finite optimum."""
+        # where nothing is penalised, the certificate says it
+        return bool(self.endless) and self.certificate.lam > 0.0
+
+    @property
+    def unsolved(self) -> bool:
+        """Whether weights were not solved to the accuracy asked for."""
+        end = self.certificate
+        return end.stop == "stalled" or (end.stationarity > end.tolerance and end.stop in SOLVED)
 
     def warn(self) -> None:
         """Warn if weights were not solved to the accuracy asked for, or have no finite optimum."""
-        end = self.certificate
-        if self.endless and end.lam > 0.0:  # where nothing is penalised, the certificate says it
+        if self.unbounded:
             from graftwork.report.describe import endless_text
 
             warnings.warn(
                 endless_text(self.endless), ConvergenceWarning, stacklevel=level_of_caller()
             )
-        unsolved = end.stationarity > end.tolerance
-        if end.stop == "stalled" or (unsolved and end.stop in SOLVED):
+        if self.unsolved:
             from graftwork.report.describe import certificate_text
 
             warnings.warn(
-                f"The network is usable but was not solved to tol={end.tolerance:g}: "
-                f"{certificate_text(end)}",
+                f"The network is usable but was not solved to tol={self.certificate.tolerance:g}: "
+                f"{certificate_text(self.certificate)}",
                 ConvergenceWarning,
                 stacklevel=level_of_caller(),
             )
@@ -131,7 +113,6 @@ def fit(
     sample_weight: Any = None,
     *,
     drawn_from: DrawnFrom | None = None,
-    check: bool = False,
     near: PairwiseMRF | None = None,
     calibrated: bool = True,
 ) -> Fit:
@@ -139,29 +120,10 @@ def fit(
 
     After an interrupt it is the best so far, which it says; KeyboardInterrupt is raised only where
     there is none yet.
-
-    Parameters
-    ----------
-    X, sample_weight
-        The rows, or counts of them, as `MarkovNetwork.fit` takes them.
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement.
-    check : bool
-        Whether to see how far the edges depend on single rows.
-    near : PairwiseMRF, optional
-        The network of almost the same rows, from which a search for edges begins.
-    calibrated : bool
-        Whether a refitted network's unaries are calibrated to the rows' margins.
-
-    Examples
-    --------
-    >>> rows = [["sun", "dry"], ["rain", "wet"]] * 50
-    >>> fit(FitSpec.of({"lam": 0.1}), rows).certificate.converged
-    True
     """
     if comes_in_parts(X) and not isinstance(X, PlacedTable):
         with in_parts(spec, X, sample_weight) as rows:
-            return fit(spec, rows, check=check, calibrated=calibrated)
+            return fit(spec, rows, calibrated=calibrated)
     if isinstance(X, PairTables):
         counted = fit_rows(
             spec,
@@ -208,7 +170,6 @@ def fit(
         if drawn.stopped is not None:
             return drawn.stopped
         found = replace(found, drawn=not sample.complete)
-        check = check and sample.complete
         sample, near, lost = drawn.sample, drawn.near, drawn.lost
         found = replace(found, draws=lost.count, lost=lost.median)
         if spec.missing == "impute":
@@ -224,7 +185,6 @@ def fit(
         budget,
         rng,
         drawn_from,
-        check,
         near,
         calibrated=calibrated,
         lost=lost,
@@ -253,46 +213,28 @@ def fit_rows(
     budget: Budget,
     rng: np.random.Generator,
     drawn_from: DrawnFrom | None = None,
-    check: bool = False,
     near: PairwiseMRF | None = None,
     rounds: int | None = None,
     calibrated: bool = False,
     lost: Lost = NOTHING_LOST,
 ) -> Fit:
-    """Return the network of rows that are prepared; `fit` is for all others.
-
-    Parameters
-    ----------
-    table : Table
-        Names and states.
-    sample : EncodedRows
-        The rows.
-    missing, data
-        What they lack, and what is kept of them.
-    budget : Budget
-        What is left of the spec's.
-    rounds : int, optional
-        How often tests choose among all pairs; default until all tests agree, which a network to
-        draw cells with need not.
-    calibrated : bool
-        As of `fit`; such a network also keeps the counts of its rows.
-    lost : Lost
-        What missing cells take from its tests.
-    """
+    """Return the network of rows that are prepared; `fit` is for all others."""
     check_tables(table.names, sample.cards, spec.tests, spec.table_memory)
+    gaps = Gaps(missing.policy, missing.frequencies or frequencies_of(sample))
+    if hasattr(spec.observer, "on_model"):
+        spec = replace(spec, observer=_Models(spec.observer, table, sample, gaps))
     tiling = sample.parts is not None and isinstance(sample.parts.engine, TilingEngine)
     recipe = spec.recipe_for(table.n_variables, tiling)
     if spec.start is not None:
         recipe = replace(recipe, start=make_start(spec.start, table, sample))
     family = spec.knowledge.family(table, sample, recipe, budget.max_edges)
     learning = Learning(
-        spec, recipe, table, sample, family, budget, rng, drawn_from, check, near, rounds, lost
+        spec, recipe, table, sample, family, budget, rng, drawn_from, near, rounds, lost
     )
     began = time.monotonic()
     learned = learning.run()
     outcome, left = learned.outcome, budget.after(time.monotonic() - began).max_seconds
     potentials, tying, interrupted = _tied(spec, sample, learned, left)
-    gaps = Gaps(missing.policy, missing.frequencies or frequencies_of(sample))
     given = None if learned.given is None else to_model(table, sample, learned.given, gaps)
     model = to_model(table, sample, potentials, gaps)
     if calibrated and not interrupted:
@@ -321,6 +263,21 @@ def fit_rows(
     )
 
 
+class _Models(PassOn):
+    """Shows the network of a round as a model to an observer that asks for it."""
+
+    def __init__(self, inner: Any, table: AnyTable, sample: EncodedRows, gaps: Gaps) -> None:
+        super().__init__(inner)
+        self._show, self._parts = inner.on_model, (table, sample, gaps)
+
+    def on_network(self, potentials: Potentials) -> None:
+        """Pass it on, and show it unless it is of some of the rows, which may lack states."""
+        super().on_network(potentials)
+        table, sample, gaps = self._parts
+        if np.array_equal(potentials.layout.cards, sample.cards):
+            self._show(lambda: to_model(table, sample, potentials, gaps))
+
+
 def _endless(
     spec: FitSpec, table: AnyTable, sample: EncodedRows, family: NetworkFamily, learned: Learned
 ) -> tuple[tuple[Any, Any], ...]:
@@ -347,7 +304,15 @@ def _with_rows(
     Where lambda was given the unaries are not calibrated, since the certificate is about them, nor
     where weights are tied, since they share their values.
     """
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    end, check = (
+        math.inf if seconds is None else time.monotonic() + seconds,
+        check_of(spec.observer),
+    )
+
+    def halted() -> bool:
+        check()
+        return time.monotonic() > end
+
     fitted: Fitted = "pseudolikelihood"
     if spec.loss != "pseudolikelihood":
         fitted = "likelihood"
@@ -356,7 +321,7 @@ def _with_rows(
     try:
         counts = observed_in(sample, model.potentials.layout)
         return with_rows(
-            model, counts, fitted, halted=lambda: time.monotonic() > end,
+            model, counts, fitted, halted=halted,
             observer=spec.observer, n_jobs=spec.n_jobs,
         ), False  # fmt: skip
     except KeyboardInterrupt:

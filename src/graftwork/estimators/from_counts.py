@@ -29,13 +29,6 @@ def read_counts(
 
     Whatever needs rows is refused first.
 
-    Returns
-    -------
-    table : Table
-        Names, states and order; its row means nothing.
-    sample, missing, data
-        As of rows.
-
     Examples
     --------
     >>> from graftwork.contingency import count_pairs

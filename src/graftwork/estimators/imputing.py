@@ -18,6 +18,7 @@ from graftwork.data.placed import AnyTable, PlacedTable
 from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Problem
+from graftwork.grafting.trace import check_of
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
@@ -90,21 +91,6 @@ def draw_missing(
     drawn from the network and its weights are fitted to the observed cells, given the drawn ones (a
     stochastic EM algorithm), and the weak ones fade. Edges learned anew from such rows have few of
     them.
-
-    Parameters
-    ----------
-    spec : FitSpec
-        What to learn with.
-    table : Table
-        Rows whose missing cells are in the state "(missing)", the last of their columns.
-    sample : EncodedRows
-        The same, prepared.
-    found : MissingCells
-    fit_rows : function
-        What learns a network of a spec, a table, a prepared sample, its missing cells, a network to
-        begin with and how often to test all pairs.
-    near : PairwiseMRF, optional
-        The network of almost the same rows: it is what cells are drawn with at first.
     """
     if sample.complete:
         return Drawn(sample, near)
@@ -206,16 +192,7 @@ Rows = TypeVar("Rows", Table, PlacedTable, AnyTable)
 
 
 def completed(table: Rows, sample: EncodedRows) -> Rows:
-    """Return the rows of a sample with the states that were drawn, as if they had been observed.
-
-    Examples
-    --------
-    >>> from graftwork.data.encoded import prepare
-    >>> table = Table(("a",), (("x", "y", "(missing)"),), [[0, 1, 2]])
-    >>> sample = prepare(table, missing=True).with_drawn(np.array([[1, 1, 1]]))
-    >>> completed(table, sample).codes
-    array([[0, 1, 1]], dtype=uint8)
-    """
+    """Return the rows of a sample with the states that were drawn, as if they had been observed."""
     if isinstance(table, PlacedTable):
         return completed_parts(table, sample)
     states = [listed[:s] for listed, s in zip(table.states, sample.declared, strict=True)]
@@ -233,15 +210,7 @@ def lost_in(
     copies: int,
     rng: np.random.Generator,
 ) -> Lost:
-    """Return what missing cells take from the tests of edges, as some of the rows tell.
-
-    Parameters
-    ----------
-    drawn : EncodedRows
-        The sample, its cells drawn from these potentials.
-    copies : int
-        How often each row was drawn.
-    """
+    """Return what missing cells take from the tests of edges, as some of the rows tell."""
     count = drawn.n_given
     places = np.arange(min(count, SOME_ROWS))
     if count > SOME_ROWS:
@@ -255,7 +224,7 @@ def lost_in(
         cells = np.where(codes < cards, codes, states + (spec.missing != "impute") * cards)
         own = drawn.with_rows(cells.astype(codes.dtype), weights)
         point = PseudoLikelihood(own, spec.n_jobs).at(potentials)
-        draws.append(FittedRows.of(point, contrasts))
+        draws.append(FittedRows.of(point, contrasts, check=check_of(spec.observer)))
     return Lost.of(draws, copies)
 
 

@@ -19,8 +19,7 @@ from graftwork.grafting import ChowLiu, GivenEdges, NetworkFamily, PairFactors, 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models.graphs import is_graph
 from graftwork.models.inputs import find, number
-from graftwork.parameters import known
-from graftwork.settings import LARGEST
+from graftwork.parameters import LARGEST, known
 
 Names = tuple[Any, ...]
 
@@ -178,19 +177,7 @@ _NAME = "penalty_weights"
 
 
 def read_weights(given: Any, names: tuple[Any, ...]) -> PairFactors:
-    """Return the factors that a user means; pairs that are not given have 1.
-
-    Parameters
-    ----------
-    given : dict, function or square matrix
-        ``{(a, b): factor}``; a function of two names; a data frame by names; or an array in the
-        order of the columns, whose diagonal does not matter.
-
-    Examples
-    --------
-    >>> read_weights({("b", "a"): 0.5}, ("a", "b", "c")).at(np.array([[0, 1], [1, 2]]))
-    array([0.5, 1. ])
-    """
+    """Return the factors that a user means; pairs that are not given have 1."""
     if isinstance(given, Mapping):
         return _from_mapping(given, names)
     if callable(given):

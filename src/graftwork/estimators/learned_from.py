@@ -14,34 +14,19 @@ from graftwork.inference.layout import Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedFrom:
-    """The rows a network was learned from, without the rows.
+    """The rows a network was learned from, without the rows."""
 
-    Attributes
-    ----------
-    names : tuple of hashable
-        The variables.
-    states : tuple of tuple of hashable
-        Their states; missing is one of them only if it was learned as one.
-    counts : tuple of (states,) float64
-        Weight of the rows in each state.
-    n_rows : int
-    weighted : bool
-    total_weight : float
-    effective_rows : float
-        How many rows of equal weight say as much: fewer than there are where the rows have sampling
-        weights, the total weight where these are counts.
-    remarks : tuple of str
-        Sentences about columns and weights that should be looked at.
-    """
-
-    names: tuple[Any, ...]
+    names: tuple[Any, ...]  # the variables
+    # their states; missing is one of them only if it was learned as one
     states: tuple[tuple[Any, ...], ...]
-    counts: tuple[Floats, ...]
+    counts: tuple[Floats, ...]  # weight of the rows in each state
     n_rows: int
     weighted: bool
     total_weight: float
+    # how many rows of equal weight say as much: fewer than there are where the rows have sampling
+    # weights, the total weight where these are counts
     effective_rows: float
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # sentences about columns and weights that should be looked at
 
     @staticmethod
     def of(
@@ -50,13 +35,6 @@ class LearnedFrom:
         """Return what is kept of a table, and of what was missing in it.
 
         With ``order`` there is a remark on columns that look ordered and are not taken so.
-
-        Examples
-        --------
-        >>> from graftwork.data import Table
-        >>> found = LearnedFrom.of(Table(("a",), ((0, 1, 2),), [[0, 2, 2]]))
-        >>> found.n_rows, found.counts[0], found.unseen()
-        (3, array([1., 0., 2.]), {'a': [1]})
         """
         states, counts, n_rows = table.states, table.observed(), table.n_rows
         if missing is not None and missing.policy in ("available-case", "impute"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.estimators.starts import carry_over
 from graftwork.grafting import Budget, NetworkFamily, Outcome, PairFactors, Problem, Recipe, graft
 from graftwork.inference import LoopyBP, TreeReweighted
-from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.inference.layout import Floats, Potentials
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import log_conditionals_of
 from graftwork.objectives import PseudoLikelihood
@@ -41,17 +41,9 @@ from graftwork.selection import (
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.criteria.adaptive import Adaptive
 from graftwork.selection.folds import Fold, Folder
-from graftwork.selection.levels import largest_score
 from graftwork.testing import DrawnFrom, Evidence
 from graftwork.testing.lost import NOTHING_LOST, Lost
 
-# The share of rows that are dropped to see how far the edges depend on single ones. That is tried
-# where more than a few of the edges, by their number, came or went in the end, and where learning
-# again is a matter of seconds: up to this many pairs, and pairs times rows.
-DROPPED = 0.01
-FEW = 0.02
-MOST_PAIRS = 30_000
-MOST_PRODUCTS = 10**9
 # Penalties up to this may let weights grow without end.
 FAINT = 1e-4
 # Bytes for each cell of rows in parts some of which are looked at first.
@@ -60,30 +52,15 @@ BYTES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """A learned network, and how it came about.
+    """A learned network, and how it came about."""
 
-    Attributes
-    ----------
-    outcome : Outcome
-        The penalised fit, with certificate and trace.
-    potentials : Potentials
-        The network to keep: that of the outcome, or its edges refitted.
-    choice : LambdaChoice
-        The lambda, and how it came about.
-    path : list of PathPoint
-        As it was walked; see `final_path`.
-    evidence : Evidence or None
-    refitted : bool
-    given : Potentials or None
-        Of a resample: the edges of the whole sample's network, refitted.
-    """
-
-    outcome: Outcome
-    potentials: Potentials
-    choice: LambdaChoice
-    path: list[PathPoint]
+    outcome: Outcome  # the penalised fit, with certificate and trace
+    potentials: Potentials  # the network to keep: that of the outcome, or its edges refitted
+    choice: LambdaChoice  # the lambda, and how it came about
+    path: list[PathPoint]  # as it was walked; see `final_path`
     evidence: Evidence | None = None
     refitted: bool = False
+    # of a resample: the edges of the whole sample's network, refitted
     given: Potentials | None = None
 
     def final_path(self) -> list[PathPoint]:
@@ -102,42 +79,20 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learning:
-    """What is learned from, and how.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    recipe : Recipe
-        The method, with its start.
-    table : Table
-    sample : EncodedRows
-    family : NetworkFamily
-    budget : Budget
-    rng : numpy.random.Generator
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement.
-    check : bool
-        Whether to learn again without one row in a hundred where edges stand in for each other.
-    near : PairwiseMRF, optional
-        The network of almost the same rows, from which the search begins.
-    rounds : int, optional
-        How often all pairs are tested; default until all tests agree.
-    lost : Lost
-        What missing cells take from the tests.
-    """
+    """What is learned from, and how."""
 
     spec: FitSpec
-    recipe: Recipe
+    recipe: Recipe  # the method, with its start
     table: AnyTable
     sample: EncodedRows
     family: NetworkFamily
     budget: Budget
     rng: np.random.Generator
-    drawn_from: DrawnFrom | None = None
-    check: bool = False
+    drawn_from: DrawnFrom | None = None  # the sample that the rows were drawn from with replacement
+    # the network of almost the same rows, from which the search begins
     near: PairwiseMRF | None = None
-    rounds: int | None = None
-    lost: Lost = NOTHING_LOST
+    rounds: int | None = None  # how often all pairs are tested; default until all tests agree
+    lost: Lost = NOTHING_LOST  # what missing cells take from the tests
 
     @property
     def options(self) -> dict[str, Any]:
@@ -166,11 +121,7 @@ class Learning:
             penalty = make_ridge(penalty, normal_prior(self.sample), spec.unary)
         self._warn_of_faint(penalty)
         problem = Problem(spec.objective_of(self.sample), penalty, self.family)
-        outcome = graft(
-            problem,
-            **self.options,
-            schedule=annealing_schedule(spec.anneal, problem),
-        )
+        outcome = graft(problem, **self.options)
         return Learned(outcome, outcome.potentials, choice, [])
 
     def _warn_of_faint(self, penalty: Penalty) -> None:
@@ -230,11 +181,7 @@ class Learning:
         return folder.fold(folder.weights * chosen)
 
     def _checked(self, found: StructureResult) -> tuple[Evidence | None, LambdaChoice]:
-        """Return the tests and the choice of a result, with how far it depends on single rows.
-
-        Where hardly a pair came or went in the end nothing moves, and it is not tried; nor is it
-        with many variables or rows, where it would take as long as all else.
-        """
+        """Return the tests and the choice of a result, which names the rivals of its edges."""
         evidence, choice, tests = found.evidence, found.choice, found.choice.tests
         if evidence is None or tests is None:
             return evidence, choice
@@ -242,43 +189,7 @@ class Learning:
             names = self.table.names
             tests = replace(tests, rivals=tuple((names[i], names[j]) for i, j in evidence.rivals))
             choice = replace(choice, tests=tests)
-        whole = self.sample.complete and self.budget == Budget()
-        if not self.check or not whole or self.sample.parts is not None:
-            return evidence, choice
-        edges = found.refitted.point.potentials.layout.edges
-        large = evidence.n_tests > MOST_PAIRS
-        large = large or evidence.n_tests * self.sample.n_given > MOST_PRODUCTS
-        if large or found.unsettled <= max(1.0, FEW * len(edges)):
-            return evidence, choice
-        self.spec.observer.on_stage("learning again without 1 % of the rows", 0, 1)
-        others = self._without_some(found.refitted.point.potentials)
-        if others is None:  # Ctrl-C: the network is there, only this is not known
-            return evidence, choice
-        both = ({tuple(p) for p in some.tolist()} for some in (edges, others))
-        moved = len(set.symmetric_difference(*both))
-        choice = replace(choice, tests=replace(tests, n_moved=moved))
-        return replace(evidence, n_moved=moved), choice
-
-    def _without_some(self, learned: Potentials) -> Ints | None:
-        """Return the edges that are learned without one row in a hundred; None if interrupted."""
-        spec = self.spec
-        assert isinstance(self.table, Table)
-        rows = Units.of(self.table).subset(np.random.default_rng(0), DROPPED)
-        sample = self._prepared(rows)
-        near = to_model(self.table, self.sample, learned)
-        family = _family_of(sample, self.family.prior)
-        pseudo = PseudoLikelihood(sample, spec.n_jobs)
-        other = learn_structure(
-            lambda lam: Problem(pseudo, spec.penalty_at(lam), family),
-            pseudo,
-            fdr=spec.fdr,
-            start=carry_over(near, rows, sample),
-            **self.options,
-        )
-        if other.evidence is None:
-            return None
-        edges: Ints = other.refitted.point.potentials.layout.edges
-        return edges
+        return evidence, choice
 
     def _chosen(self, criterion: Criterion) -> Learned:
         """Learn with the lambda that a criterion finds best along a path."""
@@ -357,21 +268,6 @@ def given_lambda(spec: FitSpec) -> LambdaChoice:
     return LambdaChoice("given", spec.lam)
 
 
-def annealing_schedule(anneal: int | Sequence[float] | None, problem: Problem) -> list[float]:
-    """Return the lambdas to go through before the problem's own.
-
-    A number of them is spread evenly on a log scale, from where the first edge appears.
-    """
-    if anneal is None:
-        return []
-    if not isinstance(anneal, int):
-        return list(anneal)
-    top, lam = largest_score(problem), problem.penalty.lam
-    if not 0 < lam < top:
-        return []
-    return [float(x) for x in np.geomspace(top, lam, anneal + 1)[:-1]]
-
-
 def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
     """Return the pairs of a sample; edges of columns that are constant in it are not required."""
     if prior is None:
@@ -382,26 +278,14 @@ def _family_of(sample: EncodedRows, prior: PairFactors | None) -> NetworkFamily:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableFolder:
-    """Makes folds of a table.
-
-    Attributes
-    ----------
-    table : Table
-    sample : EncodedRows
-        The whole table, prepared.
-    prepared : function
-        A table, prepared for learning.
-    problem_of : function
-        The problem of a sample, as a function of lambda.
-    n_jobs : int, optional
-        Threads that score rows.
-    """
+    """Makes folds of a table."""
 
     table: Table
-    sample: EncodedRows
-    prepared: Callable[[Table], EncodedRows]
+    sample: EncodedRows  # the whole table, prepared
+    prepared: Callable[[Table], EncodedRows]  # A table, prepared for learning
+    # the problem of a sample, as a function of lambda
     problem_of: Callable[[EncodedRows], Callable[[float], Problem]]
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # threads that score rows
 
     @property
     def weights(self) -> Floats:
@@ -434,15 +318,9 @@ class TableFolder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartsFolder:
-    """Makes folds of rows that are in parts: of some of them, in memory.
+    """Makes folds of rows that are in parts: of some of them, in memory."""
 
-    Attributes
-    ----------
-    table, sample, prepared, problem_of
-        As of `TableFolder`.
-    """
-
-    table: PlacedTable
+    table: PlacedTable  # table, sample, prepared, problem_of: as of `TableFolder`
     sample: EncodedRows
     prepared: Callable[[Table], EncodedRows]
     problem_of: Callable[[EncodedRows], Callable[[float], Problem]]

@@ -19,15 +19,7 @@ _PAUSE = 5.0
 
 
 class Lines:
-    """An observer that writes a line per round to standard error, and more in long rounds.
-
-    Parameters
-    ----------
-    noun : str
-        What is counted.
-    pause : float
-        Seconds without a line before solver steps are told.
-    """
+    """An observer that writes a line per round to standard error, and more in long rounds."""
 
     def __init__(self, noun: str = "edge", pause: float = _PAUSE) -> None:
         self.noun, self._pause = noun, pause

@@ -36,7 +36,6 @@ from graftwork.estimators.knowledge import PriorKnowledge
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.lines import Lines, watcher
 from graftwork.estimators.missing import MissingCells, read_rows_to_draw
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.predictability import Predictability, cross_validate, predict_rows
 from graftwork.estimators.replicas import bootstrap_fit, check_shares
 from graftwork.estimators.spec import FitSpec
@@ -64,6 +63,7 @@ from graftwork.parameters import (
     Shape,
     check_jobs,
     reference,
+    whole_number,
 )
 from graftwork.selection import LambdaChoice, PathPoint
 from graftwork.testing import Evidence
@@ -273,7 +273,7 @@ class MarkovNetwork(Estimator):
             If a column has a value of its own in most rows, as identifiers and free text have
             (of a Table, whoever read it was warned), or if rows are dropped.
         """
-        found = fit(self.spec(), X, sample_weight, check=True)
+        found = fit(self.spec(), X, sample_weight)
         self._keep(found, X)
         if found.interrupted:
             raise KeyboardInterrupt
@@ -717,6 +717,7 @@ class MarkovNetwork(Estimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         observer: Observer | None = None,
+        folder: str | PathLike[str] | None = None,
     ) -> Bootstrap:
         """Learn again from resamples of the rows, and return how far edges and centralities stay.
 
@@ -759,6 +760,9 @@ class MarkovNetwork(Estimator):
             network. Results do not depend on it.
         observer : Observer, optional
             Told (by ``on_stage``) of every resample that is done; default that of the network.
+        folder : path-like, optional
+            Keeps a file for every resample that is done. The same call goes on from there; files of
+            other rows or settings are not used. Remove the folder when you have the result.
 
         Returns
         -------
@@ -798,6 +802,7 @@ class MarkovNetwork(Estimator):
             seed=0 if seed is None else seed,
             jobs=count_threads(self.n_jobs if n_jobs is None else n_jobs),
             observer=spec.observer if observer is None else watcher(observer, Lines()),
+            folder=folder,
         )
         if found is not None:
             self.bootstrap_ = found
@@ -846,7 +851,6 @@ class MarkovNetwork(Estimator):
             "penalty": self.penalty,
             "l2": spec.l2,
             "penalize_unary": spec.unary,
-            "anneal": _plain(spec.anneal),
             "start": words_of_start(spec.start),
             "goal": self.goal,
             "fdr": float(self.fdr),

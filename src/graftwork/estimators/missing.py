@@ -34,34 +34,21 @@ from graftwork.parameters import MissingPolicy
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MissingCells:
-    """What was missing in the rows a network was learned from, and what was done about it.
+    """What was missing in the rows a network was learned from, and what was done about it."""
 
-    Attributes
-    ----------
-    policy : str
-        What `MarkovNetwork.missing` says.
-    cells, rows, of_rows : int
-        How many cells were missing, in how many rows, and of how many rows.
-    frequencies : tuple of (states,) float64
-        How often each of the model's states occurs among the observed cells of its variable: what
-        a missing neighbour counts as when rows are scored. Empty unless the policy is
-        "available-case" or "impute".
-    drawn : bool
-        Whether states were drawn in place of missing cells; not so after an early interrupt.
-    draws : int
-        Over how many draws of their states the network's weights are averaged.
-    lost : float or None
-        The share of the information about an edge that is missing, compared with that if the drawn
-        cells were observed: the median edge's. None if no edges were tested.
-    """
-
-    policy: str
+    policy: str  # what `MarkovNetwork.missing` says
+    # cells, rows, of_rows: how many cells were missing, in how many rows, and of how many rows
     cells: int
     rows: int
     of_rows: int
+    # how often each of the model's states occurs among the observed cells of its variable: what a
+    # missing neighbour counts as when rows are scored
     frequencies: tuple[Floats, ...] = ()
+    # whether states were drawn in place of missing cells; not so after an early interrupt
     drawn: bool = False
-    draws: int = 0
+    draws: int = 0  # over how many draws of their states the network's weights are averaged
+    # the share of the information about an edge that is missing, compared with that if the drawn
+    # cells were observed: the median edge's
     lost: float | None = None
 
     def __repr__(self) -> str:
@@ -78,29 +65,15 @@ class MissingCells:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is recommended about missing cells that nothing was said about.
+    """What is recommended about missing cells that nothing was said about."""
 
-    Attributes
-    ----------
-    policy, why : str
-        What `MarkovNetwork.missing` may say, and a clause.
-    found : MissingCells
-    """
-
-    policy: MissingPolicy
+    policy: MissingPolicy  # policy, why: what `MarkovNetwork.missing` may say, and a clause
     why: str
     found: MissingCells
 
 
 def recommended(table: AnyTable, loss: str) -> Advice | None:
-    """Return what is recommended about the missing cells of a table; None if there are none.
-
-    Examples
-    --------
-    >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 1, 1, 2]])
-    >>> recommended(table, "pseudolikelihood").policy, recommended(table, "likelihood").policy
-    ('available-case', 'impute')
-    """
+    """Return what is recommended about the missing cells of a table; None if there are none."""
     each = [
         int(counts[listed.index(MISSING_STATE)]) if MISSING_STATE in listed else 0
         for counts, listed in zip(table.row_counts, table.states, strict=True)
@@ -123,13 +96,7 @@ def _found(policy: str, table: AnyTable) -> MissingCells:
 
 
 def read_rows(spec: FitSpec, X: Any, weights: Any) -> tuple[AnyTable, MissingCells]:
-    """Return the rows to learn from, and what was missing in them.
-
-    Parameters
-    ----------
-    X, weights
-        As `MarkovNetwork.fit` takes them; rows in parts as a `PlacedTable`.
-    """
+    """Return the rows to learn from, and what was missing in them."""
     table, found = read_cells(spec, X, weights)
     change = _CHANGES.get(spec.missing)
     if change is not None and isinstance(table, PlacedTable):

@@ -19,12 +19,6 @@ MOST_ASKED = 5_000_000
 def find_pairs(parameter: str, given: Any, names: tuple[Any, ...]) -> Ints:
     """Return pairs of names as pairs of positions in the order given, shape (k, 2), ``i < j``.
 
-    Parameters
-    ----------
-    parameter : str
-        Whose value it is, for refusals.
-    given : networkx.Graph or collection of pairs
-
     Examples
     --------
     >>> find_pairs("required", [("b", "a")], ("a", "b"))

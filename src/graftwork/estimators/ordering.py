@@ -31,21 +31,12 @@ _HOW = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What ``ordinal`` asks for.
+    """What ``ordinal`` asks for."""
 
-    Attributes
-    ----------
-    columns : dict
-        By name a column's states in order, its scores, or None where it has an order of its own.
-    scales : list of list of str
-        Answers in order, of every column that has no others.
-    every : bool
-        Whether all columns are meant.
-    """
-
+    # by name a column's states in order, its scores, or None where it has an order of its own
     columns: dict[Hashable, Any]
-    scales: list[list[str]]
-    every: bool
+    scales: list[list[str]]  # answers in order, of every column that has no others
+    every: bool  # whether all columns are meant
 
     @property
     def said(self) -> bool:
@@ -80,29 +71,7 @@ def ordered_table(
     *,
     take: bool = False,
 ) -> AnyTable:
-    """Return the table with the columns ordered that ``ordinal`` names.
-
-    Parameters
-    ----------
-    ordinal : None, bool, str, names or mapping
-        As `MarkovNetwork.ordinal`. Bins are ordered in any case but False.
-    degree : int
-    declared : collection of names
-        Columns whose states were listed in an order that is meant.
-    take : bool
-        Whether to take integer items as ordered (see `items`) where nothing is said.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> table = Table(("a", "b"), ((1, 2, 4), ("hi", "lo", "mid")), [[0, 1, 2], [0, 1, 2]])
-    >>> ordered_table(table, {"b": ["lo", "mid", "hi"]}, 1).ordered.scores
-    {'b': {'hi': 2.0, 'lo': 0.0, 'mid': 1.0}}
-    >>> ordered_table(table, "lo < mid < hi", 1).ordered.scores
-    {'b': {'hi': 2.0, 'lo': 0.0, 'mid': 1.0}}
-    >>> ordered_table(table, ["a"], 1).ordered.scores
-    {'a': {1: 1.0, 2: 2.0, 4: 4.0}}
-    """
+    """Return the table with the columns ordered that ``ordinal`` names."""
     before = table.ordered or Ordered({})
     known, taken = dict(before.scores), before.taken
     asked = check_ordinal(ordinal, table.names)

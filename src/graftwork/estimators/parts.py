@@ -5,10 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, cast, get_args
-
-import numpy as np
 
 from graftwork.errors import ParameterError
 from graftwork.grafting import Recipe
@@ -21,21 +18,6 @@ from graftwork.recipes import RECIPES
 RULES: tuple[Rule, ...] = get_args(Rule)
 # "auto" has best-choice's options; see `FitSpec.recipe_for`.
 AUTO = "best-choice"
-
-
-def whole_number(parameter: str, value: Any, least: int) -> int:
-    """Return the value if it is an integer from ``least`` on, or refuse; 3.0 is none.
-
-    Examples
-    --------
-    >>> whole_number("count", 10, 1)
-    10
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(
-            f"{parameter} must be a whole number of at least {least}, got {value!r}."
-        )
-    return int(value)
 
 
 def method_factory(name: str) -> Callable[..., Recipe]:
@@ -74,13 +56,6 @@ def make_recipe(method: Any, options: Mapping[str, Any]) -> Recipe:
 def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penalty:
     """Return the penalty of this name.
 
-    Parameters
-    ----------
-    lam, l2 : float
-        The strengths; of "l2" lam is the strength of the squared norm.
-    unary : bool or float
-        Whether unaries are penalised too, with the same strength or with one of their own.
-
     Examples
     --------
     >>> make_penalty("l1", 0.1, 0.0, True)
@@ -89,7 +64,8 @@ def make_penalty(name: str, lam: float, l2: float, unary: bool | float) -> Penal
     L1(lam=0.0, l2=0.1, unary_lam=0.0, unary_l2=0.5)
     """
     own = lam if unary is True else float(unary)
-    return PENALTIES[known("penalty", name, PENALTIES)](lam, l2, own, l2 if own else 0.0)
+    factory: Callable[..., Penalty] = PENALTIES[known("penalty", name, PENALTIES)]
+    return factory(lam, l2, own, l2 if own else 0.0)
 
 
 def make_ridge(penalty: Penalty, prior: float, unary: bool | float) -> Penalty:

@@ -6,18 +6,20 @@ import pickle
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from graftwork.data.engines.processes import unseen_by_children
 from graftwork.errors import ConvergenceWarning
+from graftwork.finished import Finished
 from graftwork.grafting import Round
-from graftwork.grafting.trace import Observer, Silence
+from graftwork.grafting.trace import Observer, Silence, check_of
 
 # How often the main thread looks whether a fit is done. It sleeps in between and waits for no lock,
 # so that an interrupt reaches it at once.
@@ -44,109 +46,124 @@ class Work(Protocol[T_co]):
         ...
 
 
-# Its number, what is kept, and whether its fit warned.
-Done = tuple[int, T, bool]
+# What one thread of a process may use: others are at work beside it.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+# Its number, and what is kept.
+Done = tuple[int, T]
+# Raises KeyboardInterrupt where the pool is to end.
+Check = Callable[[], None]
 
 
 def run_pool(
-    work: Work[T], numbers: Sequence[int], jobs: int, observer: Observer, stage: str
-) -> tuple[dict[int, T], list[int], bool]:
-    """Return what was learned by number, which fits warned, and whether it was interrupted.
-
-    Parameters
-    ----------
-    work : Work
-    numbers : sequence of int
-        What to learn, in this order.
-    jobs : int
-        How many at once. Results do not depend on it.
-    observer : Observer
-        Notified of every fit that is done.
-    stage : str
-        What they are called.
-    """
-    done: dict[int, T] = {}
-    unconverged = []
-    journal = getattr(observer, "journal", None)
-    if journal is not None:  # what an earlier process has done
-        part = journal.begin(stage)
-        found = {k: journal.recall(f"{part}/{k}") for k in numbers}
-        done = {k: each[0] for k, each in found.items() if each is not None}
-        unconverged = [k for k in done if found[k][1]]
+    work: Work[T],
+    numbers: Sequence[int],
+    jobs: int,
+    observer: Observer,
+    stage: str,
+    finished: Finished[T] | None = None,
+) -> tuple[dict[int, T], bool]:
+    """Return what was learned by number, and whether it was interrupted."""
+    done = {} if finished is None else finished.read(numbers)
     observer.on_stage(stage, len(done), len(numbers))
+    left, check = [k for k in numbers if k not in done], check_of(observer)
     try:
-        with closing(_learned(work, [k for k in numbers if k not in done], jobs)) as learned:
-            for k, kept, warned in learned:
+        with closing(_learned(work, left, jobs, check)) as learned:
+            for k, kept in learned:
                 done[k] = kept
-                if journal is not None:
-                    journal.keep(f"{part}/{k}", (kept, warned))
-                if warned:
-                    unconverged.append(k)
+                if finished is not None:
+                    finished.write(k, kept)
                 if len(done) < len(numbers):
                     observer.on_stage(stage, len(done), len(numbers))
     except KeyboardInterrupt:
-        return done, unconverged, True
-    return done, unconverged, False
+        return done, True
+    return done, False
 
 
-def _learned(work: Work[T], numbers: Sequence[int], jobs: int) -> Generator[Done[T], None, None]:
+def _learned(
+    work: Work[T], numbers: Sequence[int], jobs: int, check: Check
+) -> Generator[Done[T], None, None]:
     """Yield what is learned as it gets done, several at once.
 
     The first tells how long one takes. Small fits hold the interpreter's lock for most of their
     time, so that threads wait for each other: processes share what takes long enough to start them.
     """
-    with _quiet_fits() as unconverged:
-        learn = _Learner(work, threading.Event(), unconverged)
+    with _quiet_fits():
         begun = time.monotonic()
         first = 1 if jobs > 1 else len(numbers)
-        yield from map(learn, numbers[:first])
+        for k in numbers[:first]:
+            yield k, work.learn(k, _Checked(check))
         seconds, left = time.monotonic() - begun, numbers[first:]
         if seconds * len(left) > WORTH_PROCESSES and _can_travel(work.spec):
-            yield from _by_processes(work, left, jobs, seconds)
+            yield from _by_processes(work, left, jobs, seconds, check)
         elif left:
-            yield from _by_threads(learn, left, jobs)
+            yield from _by_threads(work, left, jobs, check)
 
 
 def _by_threads(
-    learn: _Learner[T], numbers: Sequence[int], jobs: int
+    work: Work[T], numbers: Sequence[int], jobs: int, check: Check
 ) -> Generator[Done[T], None, None]:
     """Yield what threads learn."""
-    count = len(numbers)
-    pool = ThreadPoolExecutor(min(jobs, count), thread_name_prefix="graftwork-pool")
-    ready: SimpleQueue[Future[Done[T]]] = SimpleQueue()
+    stop = threading.Event()
+
+    def go_on() -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    pool = ThreadPoolExecutor(min(jobs, len(numbers)), thread_name_prefix="graftwork-pool")
     try:
-        for k in numbers:
-            pool.submit(learn, k).add_done_callback(ready.put)
-        while count:
-            if ready.empty():
-                time.sleep(_GLANCE)
-            else:
-                yield ready.get().result()
-                count -= 1
+        yield from _as_done(
+            lambda some: pool.submit(_learn_some, work, _Checked(go_on), some),
+            [[k] for k in numbers],
+            jobs,
+            check,
+        )
     finally:
-        learn.stop.set()
+        stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _by_processes(
-    work: Work[T], numbers: Sequence[int], jobs: int, seconds: float
+    work: Work[T], numbers: Sequence[int], jobs: int, seconds: float, check: Check
 ) -> Generator[Done[T], None, None]:
     """Yield what processes learn, each several at a time, so that they come about every second."""
-    from joblib import Parallel, delayed  # it takes a tenth of a second to import
+    from joblib.externals.loky import ProcessPoolExecutor  # it takes a tenth of a second to import
 
     size = int(np.clip(BATCH_SECONDS / max(seconds, 1e-3), 1, -(-len(numbers) // jobs)))
     parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-    pool = Parallel(n_jobs=min(jobs, len(parts)), backend="loky", return_as="generator_unordered")
-    with closing(pool(delayed(_learn_some)(work, part) for part in parts)) as done:
-        for some in done:
-            yield from some
+    pool = ProcessPoolExecutor(min(jobs, len(parts)), env=dict.fromkeys(_THREADS, "1"))
+    try:
+        yield from _as_done(
+            lambda some: pool.submit(_learn_some, work, Silence(), some), parts, jobs, check
+        )
+    finally:
+        pool.shutdown(wait=True, kill_workers=True)
 
 
-def _learn_some(work: Work[T], numbers: Sequence[int]) -> list[Done[T]]:
-    """Return what some of them give, in a process of their own."""
-    with _quiet_fits() as unconverged:
-        learn = _Learner(work, threading.Event(), unconverged)
-        return [learn(k) for k in numbers]
+def _as_done(
+    send: Callable[[Sequence[int]], Future[list[Done[T]]]],
+    parts: Sequence[Sequence[int]],
+    jobs: int,
+    check: Check,
+) -> Iterator[Done[T]]:
+    """Yield what others do, as it gets done; look now and then whether to go on."""
+    ready: SimpleQueue[Future[list[Done[T]]]] = SimpleQueue()
+    left = iter(parts)
+    for place in range(-2 * jobs, len(parts)):
+        if place >= 0:
+            while ready.empty():
+                check()
+                time.sleep(_GLANCE)
+            yield from ready.get().result()
+        with unseen_by_children():
+            for part in islice(left, 1):
+                send(part).add_done_callback(ready.put)
+
+
+def _learn_some(work: Work[T], observer: Observer, numbers: Sequence[int]) -> list[Done[T]]:
+    """Return what some of them give."""
+    with _quiet_fits():
+        return [(k, work.learn(k, observer)) for k in numbers]
 
 
 def _can_travel(spec: Any) -> bool:
@@ -158,57 +175,32 @@ def _can_travel(spec: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learner(Generic[T]):
-    """Learns by number until told to stop, and notes whose fits warned."""
+class _Checked(Silence):
+    """An observer that shows nothing, and looks at every call whether to go on."""
 
-    work: Work[T]
-    stop: threading.Event
-    unconverged: set[int]
-
-    def __call__(self, k: int) -> Done[T]:
-        self.unconverged.discard(threading.get_ident())
-        kept = self.work.learn(k, _Until(self.stop))
-        return k, kept, threading.get_ident() in self.unconverged
-
-
-class _Until(Silence):
-    """An observer that ends its run once everything is to stop."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
+    def __init__(self, check: Check) -> None:
+        self.check = check
 
     def on_round(self, record: Round) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_search(self, tested: int, total: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
-        """End the run if it is time."""
-        self.on_step(0)
+        """Look whether to go on."""
+        self.check()
 
     def on_step(self, steps: int) -> None:
-        """End the run if it is time."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
+        """Look whether to go on."""
+        self.check()
 
 
 @contextmanager
-def _quiet_fits() -> Iterator[set[int]]:
-    """Show no ConvergenceWarning; yield the set of threads in which there was one."""
-    threads: set[int] = set()
+def _quiet_fits() -> Iterator[None]:
+    """Show no ConvergenceWarning: what is kept of a fit says whether it was solved."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
-        show = warnings.showwarning
-
-        def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-            if issubclass(category, ConvergenceWarning):
-                threads.add(threading.get_ident())
-            else:
-                show(message, category, *rest, **more)
-
-        warnings.showwarning = note
-        yield threads
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

@@ -18,7 +18,6 @@ from graftwork.estimators.edges import as_frame
 from graftwork.estimators.fit import fit
 from graftwork.estimators.learned_from import LearnedFrom
 from graftwork.estimators.missing import read_rows_to_draw
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.resampling import seeds_for
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Silence
@@ -26,6 +25,7 @@ from graftwork.inference.layout import Floats
 from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import ScoredRows
 from graftwork.notebooks import repr_html
+from graftwork.parameters import whole_number
 from graftwork.selection.folds import MOST_COUNTS, count_observations, deal
 
 Record = dict[str, Any]
@@ -160,21 +160,6 @@ def predict_each(
     """Return how well a network predicts each variable of some rows from all others.
 
     Missing cells are not predicted, and count in predictions of others as they do in scores.
-
-    Parameters
-    ----------
-    rows : ScoredRows
-        As ``model.rows_to_score`` gives them.
-    counts : sequence of (states,) float64, optional
-        Weight of the rows learned from in each state; default that of the rows given.
-
-    Examples
-    --------
-    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
-    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
-    >>> found = predict_each(model, model.rows_to_score([[0, 0], [1, 1], [1, 0], [1, 1]]))
-    >>> found.accuracy.tolist(), found.normalised_accuracy.tolist()
-    ([0.75, 0.75], [0.0, 0.5])
     """
     cards = model.potentials.layout.cards.tolist()
     weights = np.ones(rows.codes.shape[1]) if rows.weights is None else rows.weights
@@ -246,13 +231,6 @@ def predict_tables(
     model: PairwiseMRF, tables: Callable[[], Iterable[Table]], missing: str | None = None
 ) -> Predictability:
     """Return how well a network predicts the rows of several tables; marginals are of all of them.
-
-    Parameters
-    ----------
-    tables : function
-        Returns them; called twice.
-    missing : str, optional
-        What missing cells are, as in `PairwiseMRF.score`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ PRESETS = {
     "exhaustive-paper": "the exhaustive edge grafting they compare with",
     "first-hit-paper": "the first-hit edge grafting they compare with",
     "priority-paper": "priority grafting on whole tables, L1 on every weight (2016)",
-    "l1-markov-paper": "feature induction by gain, annealed (2006); needs lam",
+    "l1-markov-paper": "feature induction by gain (2006); needs lam",
     "grafting-light-paper": (
         "Grafting-Light on single features, likelihood by loopy BP (2010); needs lam"
     ),
@@ -52,7 +52,6 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     # All digits of the paper are lost in the copies we know.
     "l1-markov-paper": {
         "method": "gain",
-        "method_options": {"anneal": 5},
         "loss": "likelihood",
         "inference": "bp",
         "penalty": "l1",
@@ -134,11 +133,5 @@ def preset(
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the arguments of a preset as its paper has them; lam is None where it is not known.
-
-    Examples
-    --------
-    >>> settings_of("l1-markov-paper")["method_options"]
-    {'anneal': 5}
-    """
+    """Return the arguments of a preset as its paper has them; lam is None where it is not known."""
     return copy.deepcopy(_SETTINGS[known("preset", name, PRESETS)])

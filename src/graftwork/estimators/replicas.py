@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from graftwork.estimators.fit import Fit, fit
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.inference.layout import Floats, Ints
-from graftwork.journal import keepable
 from graftwork.models import PairwiseMRF
 from graftwork.models.communities import (
     RUNS,
@@ -35,42 +36,25 @@ from graftwork.testing import DrawnFrom
 LEAST_SHARE = 0.01
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Replica:
-    """What is kept of the network of one resample.
-
-    Attributes
-    ----------
-    edges : array, shape (edges, 2)
-    strengths, correlations, weights : array, shape (edges,)
-        Correlations and weights are signed (see `PairwiseMRF`); NaN of edges that have none.
-    centrality : array, shape (measures, variables)
-    refits, weight_refits : array, shape (reference edges,), or None
-        Strengths and weights of the reference network's edges, fitted to the resample.
-    unconverged : bool
-        Whether its fit warned.
-    """
+    """What is kept of the network of one resample."""
 
     edges: Ints
+    # strengths, correlations, weights: correlations and weights are signed (see `PairwiseMRF`)
     strengths: Floats
     correlations: Floats
     weights: Floats
     centrality: Floats
+    # refits, weight_refits: strengths and weights of the reference network's edges, fitted to the
+    # resample
     refits: Floats | None = None
     weight_refits: Floats | None = None
-    unconverged: bool = False
+    unconverged: bool = False  # whether its weights were not solved, or have no finite optimum
 
     @staticmethod
     def of(model: PairwiseMRF, names: Sequence[Any]) -> Replica:
-        """Return what is kept of a model, its variables numbered as the names are.
-
-        Examples
-        --------
-        >>> pair = {("a", "b"): [[1.0, 0.0], [0.0, 1.0]]}
-        >>> Replica.of(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, pair), ("b", "a")).edges
-        array([[0, 1]])
-        """
+        """Return what is kept of a model, its variables numbered as the names are."""
         edges, strengths, correlations, weights = _edges_of(model, names)
         central = centralities(len(names), edges, strengths, correlations)
         return Replica(edges, strengths, correlations, weights, central)
@@ -95,18 +79,9 @@ def bootstrap_fit(
     seed: Any,
     jobs: int,
     observer: Observer,
+    folder: str | PathLike[str] | None = None,
 ) -> tuple[Bootstrap | None, bool]:
-    """Learn again from resamples of a table; return what was found, and whether interrupted.
-
-    Parameters
-    ----------
-    spec : FitSpec
-        What ``fitted`` was learned with.
-    table : Table
-        The rows to draw from (see `read_rows_to_draw`).
-    shares : tuple of float
-        Shares of rows to drop in ``n`` subsets.
-    """
+    """Learn again from resamples of a table; return what was found, and whether interrupted."""
     _check_names(fitted.data.names, table.names)
     spec = replace(spec, states=None)
     if fitted.evidence is not None:  # the network of tested edges predicts best
@@ -122,7 +97,14 @@ def bootstrap_fit(
     resampling = Resampling(
         spec, Units.of(table), resamples, subsets, shares, drawn_from, reference, model
     )
-    done, interrupted = _run(resampling, jobs, observer)
+    # In turns, so that an interrupt leaves some of both.
+    numbers = sorted(range(resampling.count), key=lambda k: k % n)
+    finished = Finished.within(
+        folder, Replica, replace(spec, seed=None, n_jobs=None, observer=None),  # type: ignore[arg-type]
+        resampling.units, resamples, subsets, shares, reference.edges,
+    )  # fmt: skip
+    stage = "resamples and subsets" if shares else "resamples"
+    done, interrupted = run_pool(resampling, numbers, jobs, observer, stage, finished)
     if not done:
         return None, interrupted
     found = _gather(table.names, reference, done, n, shares)
@@ -198,32 +180,17 @@ def _drawn_from(spec: FitSpec, fitted: Fit, names: Sequence[Any]) -> DrawnFrom |
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """What resamples and subsets are learned with; ``learn`` learns one of them, by number.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    units : Units
-        What is drawn.
-    resamples, subsets : list of SeedSequence
-        Their seeds; subsets have the numbers after the resamples.
-    shares : tuple of float
-        Shares of rows to drop, for the subsets in turn.
-    drawn_from : DrawnFrom or None
-    reference : Replica
-        The network to compare with.
-    near : PairwiseMRF
-        The network from which searches begin.
-    """
+    """What resamples and subsets are learned with; ``learn`` learns one of them, by number."""
 
     spec: FitSpec
-    units: Units
+    units: Units  # what is drawn
+    # resamples, subsets: their seeds; subsets have the numbers after the resamples
     resamples: list[np.random.SeedSequence]
     subsets: list[np.random.SeedSequence]
-    shares: tuple[float, ...]
+    shares: tuple[float, ...]  # shares of rows to drop, for the subsets in turn
     drawn_from: DrawnFrom | None
-    reference: Replica
-    near: PairwiseMRF
+    reference: Replica  # the network to compare with
+    near: PairwiseMRF  # the network from which searches begin
 
     @property
     def count(self) -> int:
@@ -241,29 +208,16 @@ class Resampling:
         found = fit(own, drawn, drawn_from=drawn_from, near=self.near, calibrated=False)
         if found.interrupted:
             raise KeyboardInterrupt
+        unconverged = found.unsolved or found.unbounded
         if found.given is None:
-            return Replica.of(found.model, drawn.names)
+            return replace(Replica.of(found.model, drawn.names), unconverged=unconverged)
         edges, strengths, _, weights = _edges_of(found.given, drawn.names)
         place = {pair: k for k, pair in enumerate(map(tuple, edges.tolist()))}
         listed = np.array([place[i, j] for i, j in self.reference.edges.tolist()], dtype=np.int64)
         # How central its variables are depends on strengths that are not known yet: see `_centred`.
         central = np.zeros_like(self.reference.centrality)
         own_edges = _edges_of(found.model, drawn.names)
-        return Replica(*own_edges, central, strengths[listed], weights[listed])
-
-
-def _run(resampling: Resampling, jobs: int, observer: Observer) -> tuple[dict[int, Replica], bool]:
-    """Return what the resamples that were done gave, by number, and whether it was interrupted.
-
-    Resamples and subsets are done in turns, so that an interrupt leaves some of both.
-    """
-    n, count = len(resampling.resamples), resampling.count
-    numbers = sorted(range(count), key=lambda k: k % n)
-    stage = "resamples and subsets" if count > n else "resamples"
-    done, unconverged, interrupted = run_pool(resampling, numbers, jobs, observer, stage)
-    for k in unconverged:
-        done[k] = replace(done[k], unconverged=True)
-    return done, interrupted
+        return Replica(*own_edges, central, strengths[listed], weights[listed], unconverged)
 
 
 def _centred(reference: Replica, resamples: list[Replica], n_variables: int) -> list[Replica]:

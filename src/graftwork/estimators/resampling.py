@@ -28,30 +28,15 @@ class Units:
     Whole weights stand for rows that repeat, and each repetition is a unit of its own: a weighted
     table and the one with its rows written out are resampled alike, draw by draw. Sampling weights
     belong to their row: the rows are the units, and one that is drawn twice stands there twice.
-
-    Attributes
-    ----------
-    table : Table
-        With all its declared states; for whole weights each different row once.
-    copies : array of int64, shape (rows,)
-        How many units a row stands for.
-    weights : array of float64, shape (rows,), or None
-        The weight of a unit; None for 1.
     """
 
-    table: Table
-    copies: Counts
-    weights: Floats | None
+    table: Table  # with all its declared states; for whole weights each different row once
+    copies: Counts  # how many units a row stands for
+    weights: Floats | None  # the weight of a unit
 
     @staticmethod
     def of(table: Table) -> Units:
-        """Return the units of a table; rows of weight 0 are none.
-
-        Examples
-        --------
-        >>> Units.of(Table(("a",), ((0, 1),), [[0, 1, 1, 0]], [2, 1, 1, 0])).copies.tolist()
-        [2, 2]
-        """
+        """Return the units of a table; rows of weight 0 are none."""
         if table.weights is not None and not (table.weights > 0).all():
             table = table.take_rows(table.weights > 0)
         given = np.ones(table.n_rows) if table.weights is None else table.weights
@@ -70,25 +55,11 @@ class Units:
         return int(self.copies.sum())
 
     def resample(self, rng: np.random.Generator) -> Table:
-        """Return as many units as there are, drawn with replacement.
-
-        Examples
-        --------
-        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1]]))
-        >>> units.resample(np.random.default_rng(0)).total_weight
-        3.0
-        """
+        """Return as many units as there are, drawn with replacement."""
         return self.with_copies(rng.multinomial(self.n_units, self.copies / self.n_units))
 
     def subset(self, rng: np.random.Generator, dropped: float) -> Table:
-        """Return the units left when a share of them, drawn without replacement, is dropped.
-
-        Examples
-        --------
-        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1, 0]]))
-        >>> units.subset(np.random.default_rng(0), 0.25).total_weight
-        3.0
-        """
+        """Return the units left when a share of them, drawn without replacement, is dropped."""
         kept = max(self.n_units - round(dropped * self.n_units), 1)
         return self.with_copies(
             rng.multivariate_hypergeometric(self.copies, kept, method="marginals")
@@ -98,13 +69,6 @@ class Units:
         """Return a resample, or a subset where a share is to be dropped.
 
         Where cells are missing, rows in which a variable has none left are drawn again.
-
-        Examples
-        --------
-        >>> table = Table(("a",), ((0, 1, "(missing)"),), [[0, 2, 2, 2]])
-        >>> drawn = Units.of(table).draw(np.random.default_rng(0), 0.5)
-        >>> bool(drawn.weights[0])
-        True
         """
         gone = missing_cells(self.table)
         for _ in range(_DRAWS if gone.any() else 1):
@@ -115,14 +79,7 @@ class Units:
         return drawn
 
     def deal(self, sizes: Sequence[int], rng: np.random.Generator) -> list[Counts]:
-        """Return how many units of each row go to parts of these sizes, which make up all of them.
-
-        Examples
-        --------
-        >>> units = Units.of(Table(("a",), ((0, 1),), [[0, 1, 1]]))
-        >>> sum(units.deal([1, 2], np.random.default_rng(0))).tolist()
-        [1, 2]
-        """
+        """Return how many units of each row go to parts of these sizes, all of them in all."""
         left, parts = self.copies.copy(), []
         for size in sizes[:-1]:
             parts.append(rng.multivariate_hypergeometric(left, size, method="marginals"))
@@ -138,20 +95,7 @@ class Units:
 
 
 def seeds_for(random_state: Any, *counts: int) -> list[list[np.random.SeedSequence]]:
-    """Return lists of so many seeds each; more of them do not change the first ones.
-
-    Parameters
-    ----------
-    random_state : None, int, sequence of int, SeedSequence, Generator or RandomState
-
-    Examples
-    --------
-    >>> [seed], [other, _] = seeds_for(0, 1, 2)
-    >>> seed.generate_state(1) != other.generate_state(1)
-    array([ True])
-    >>> seeds_for(0, 5, 0)[0][0].generate_state(1) == seed.generate_state(1)
-    array([ True])
-    """
+    """Return lists of so many seeds each; more of them do not change the first ones."""
     root = _root(random_state)
     return [kind.spawn(count) for kind, count in zip(root.spawn(len(counts)), counts, strict=True)]
 

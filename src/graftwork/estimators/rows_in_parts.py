@@ -14,13 +14,7 @@ from graftwork.estimators.spec import FitSpec
 
 @contextmanager
 def in_parts(spec: FitSpec, X: Any, weights: Any = None) -> Iterator[PlacedTable]:
-    """Yield rows that come in parts, read as a specification says; scratch files go at the end.
-
-    Parameters
-    ----------
-    weights : name, optional
-        The column of the weights.
-    """
+    """Yield rows that come in parts, read as a specification says; scratch files go at the end."""
     if weights is not None and not isinstance(weights, str):
         raise ParameterError(
             "for rows read in parts, weights must be the name of a column: "

@@ -23,11 +23,6 @@ def table_bytes(cards: Ints, tests: bool) -> int:
     """Return the bytes of tables by every two states of the variable that has the most.
 
     Where edges are tested, the covariance of a neighbour's contrasts is summed for each two states.
-
-    Examples
-    --------
-    >>> table_bytes(np.array([3, 1000]), False), table_bytes(np.array([3, 1000]), True)
-    (16000000, 32000000)
     """
     *others, most = sorted(map(int, cards))
     numbers = SCORED
@@ -40,13 +35,7 @@ def table_bytes(cards: Ints, tests: bool) -> int:
 
 
 def check_pairs(n: int, tests: bool) -> None:
-    """Refuse more pairs of ``n`` variables than can be tested in a sensible time; return None.
-
-    Examples
-    --------
-    >>> check_pairs(100_000, False), check_pairs(1000, True)
-    (None, None)
-    """
+    """Refuse more pairs of ``n`` variables than can be tested in a sensible time; return None."""
     pairs = n * (n - 1) // 2
     if tests:
         PAIRS.check(

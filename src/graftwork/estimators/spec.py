@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -57,80 +55,41 @@ DEFAULT_VALUES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitSpec:
-    """What to learn and how.
+    """What to learn and how."""
 
-    Attributes
-    ----------
-    recipe : Recipe
-        The method. With ``automatic`` the quickest that ends at the same network may take its
-        place (see `recipe_for`).
-    loss, engine : str, Engine
-    penalty, l2, unary : str, float, bool or float
-        The penalty's name and options.
-    lam : float or None
-        None if it is to be chosen, for ``goal``.
-    fdr : float
-    criterion : Criterion or None
-        What chooses lambda; None for tests of edges.
-    knowledge : PriorKnowledge
-    start, anneal
-        Of the run, as users give them.
-    budget : Budget
-    table_memory : int
-        Bytes that tables of one variable may take (see `check_tables`).
-    tol : float
-    tie : int or None
-    states : mapping or None
-    bins : int, mapping or None
-    ordinal, degree, shape
-        Which columns are ordered, and what tables of theirs may be, as users give it.
-    missing : str
-    seed
-        What numpy's generators take, or scikit-learn's RandomState.
-    n_jobs : int or None
-    device : str
-        "cpu", "cuda" or "auto".
-    observer : Observer
-    """
-
-    recipe: Recipe
+    recipe: Recipe  # the method
     automatic: bool
     loss: Loss
     engine: Engine
-    penalty: str
+    penalty: str  # penalty, l2, unary: the penalty's name and options
     l2: float
     unary: bool | float
-    lam: float | None
+    lam: float | None  # none if it is to be chosen, for ``goal``
     goal: Goal
     fdr: float
-    criterion: Criterion | None
+    criterion: Criterion | None  # what chooses lambda
     knowledge: PriorKnowledge
-    start: Any
-    anneal: int | tuple[float, ...] | None
+    start: Any  # of the run, as users give it
     budget: Budget
-    table_memory: int
+    table_memory: int  # bytes that tables of one variable may take (see `check_tables`)
     tol: float
     tie: int | None
     states: Mapping[Any, Sequence[Any]] | None
     bins: Bins | None
+    # ordinal, degree, shape: which columns are ordered, and what tables of theirs may be, as users
+    # give it
     ordinal: Any
     degree: int
     shape: Shape
     missing: MissingPolicy
-    seed: Any
+    seed: Any  # what numpy's generators take, or scikit-learn's RandomState
     n_jobs: int | None
-    device: str
+    device: str  # "cpu", "cuda" or "auto"
     observer: Observer
 
     @staticmethod
     def of(parameters: Mapping[str, Any]) -> FitSpec:
-        """Return what parameters of MarkovNetwork stand for, or refuse what means nothing.
-
-        Examples
-        --------
-        >>> FitSpec.of({"lam": 0.1, "method": "grafting-light"}).recipe.name
-        'grafting-light'
-        """
+        """Return what parameters of MarkovNetwork stand for, or refuse what means nothing."""
         given = checked(parameters)
         run, own = _split(given["method_options"])
         run = checked(run, "method_options")
@@ -150,7 +109,6 @@ class FitSpec:
             criterion=make_criterion(given["goal"], given["criterion"], given["criterion_options"]),
             knowledge=PriorKnowledge.read(given["knowledge"]),
             start=run["start"],
-            anneal=_annealing(run["anneal"]),
             budget=Budget(
                 given["max_edges"],
                 run["max_iter"],
@@ -252,8 +210,6 @@ class FitSpec:
             self._check_choice()
         if self.start is not None:
             check_start(self.start)
-        if self.anneal is not None:
-            self._check_annealing()
         if self.tie is not None and self.tied != self.tie:
             raise ParameterError(
                 f"tie={self.tie} ties weights after the search, and the method's option "
@@ -273,13 +229,7 @@ class FitSpec:
             )
 
     def _refuse_idle(self, given: Mapping[str, Any]) -> None:
-        """Refuse parameters that would change nothing beside the others.
-
-        Parameters
-        ----------
-        given : mapping
-            All parameters by name, options too.
-        """
+        """Refuse parameters that would change nothing beside the others."""
         for names, why in self._idle():
             for name in names:
                 if not _same(given[name], DEFAULT_VALUES[name]):
@@ -296,8 +246,6 @@ class FitSpec:
             yield choosing, "with penalty='none': there is no lambda to choose"
         elif self.lam is not None:
             yield choosing, "where lam is a number: it is for lam='auto'"
-        else:
-            yield ("anneal",), "with lam='auto', which goes through larger lambdas anyway"
         if self.criterion is not None:
             yield (
                 ("fdr",),
@@ -328,26 +276,6 @@ class FitSpec:
                 "lam must be a number with start, got 'auto': it follows a path of lambdas that "
                 "begins without edges. Give lam, or leave start out."
             )
-
-    def _check_annealing(self) -> None:
-        """Refuse lambdas to go through that lead nowhere."""
-        if self.penalty in DENSE:
-            raise ParameterError(
-                f"anneal goes through lambdas of a sparse penalty; penalty={self.penalty!r} has "
-                "none."
-            )
-        if self.recipe.sized:
-            raise ParameterError(
-                f"anneal grows a network from a large lambda down; method {self.recipe.name!r} "
-                "starts with all its edges. Leave anneal out."
-            )
-        if isinstance(self.anneal, tuple):
-            ends = self.anneal if self.lam is None else (*self.anneal, self.lam)
-            if any(later > earlier for earlier, later in pairwise(ends)):
-                raise ParameterError(
-                    "anneal must fall from large to small and end at lam or above it, got "
-                    f"{list(self.anneal)!r}."
-                )
 
 
 def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -384,20 +312,6 @@ def _lambda(value: Any, penalty: Any) -> float | None:
     return number("lam", value, 0.0, above=penalty not in DENSE)
 
 
-def _annealing(value: Any) -> int | tuple[float, ...] | None:
-    """Return the number of lambdas to go through, or their values."""
-    if value is None:
-        return None
-    if isinstance(value, Integral):
-        return int(number("anneal", value, 0, whole=True))
-    try:
-        return tuple(number("anneal", lam, 0.0, above=True) for lam in value)
-    except TypeError:
-        raise ParameterError(
-            f"anneal must be a whole number or falling values of lambda, got {value!r}."
-        ) from None
-
-
 def _seed(random_state: Any) -> Any:
     """Return what a generator is made from, or refuse what is not a seed."""
     if random_state is None:  # two plain fits are the same
@@ -428,14 +342,6 @@ GOALS: dict[str, tuple[str, ...]] = {
 def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criterion | None:
     """Return what chooses lambda; None for the tests of edges. What means nothing is refused.
 
-    Parameters
-    ----------
-    goal : {"structure", "prediction"}
-    name : str or None
-        None is the goal's default.
-    options : mapping
-        Of the criterion.
-
     Examples
     --------
     >>> make_criterion("structure", "ebic", {"gamma": 0.5})
@@ -460,7 +366,7 @@ def make_criterion(goal: Goal, name: Any, options: Mapping[str, Any]) -> Criteri
 
 def _made(name: str, options: dict[str, Any]) -> Criterion:
     """Return the criterion of this name with these options, which it must know."""
-    factory = CRITERIA[name]
+    factory: Callable[..., Criterion] = CRITERIA[name]
     accepted = inspect.signature(factory).parameters
     for option, value in options.items():
         known(f"criterion_options of {name!r}: option", option, accepted)

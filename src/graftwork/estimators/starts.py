@@ -33,17 +33,7 @@ _KINDS = (
 
 
 def make_start(start: Any, table: AnyTable, sample: EncodedRows) -> Start:
-    """Return the start that a user means, in the variables and states of the data.
-
-    Parameters
-    ----------
-    start : str, networkx.Graph, collection of pairs, PairwiseMRF or fitted MarkovNetwork
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these, or names columns that are not there.
-    """
+    """Return the start that a user means, in the variables and states of the data."""
     check_start(start)
     if isinstance(start, str):
         return STARTS[start]
@@ -95,14 +85,6 @@ def edges_among(pairs: Collection[Any], table: AnyTable, sample: EncodedRows) ->
     """Return pairs of names as edges of the sample, each once, shape (k, 2), ``i < j``.
 
     An edge at a column that never changes says nothing and is left out.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> from graftwork.data.encoded import prepare
-    >>> table = Table(("a", "b"), ((0, 1), (0, 1)), [[0, 1], [1, 0]])
-    >>> edges_among([("b", "a"), ("a", "b")], table, prepare(table))
-    array([[0, 1]])
     """
     found = find_pairs("start", pairs, table.names)
     vary = (sample.cards[found] > 1).all(axis=1)

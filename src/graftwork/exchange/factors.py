@@ -22,17 +22,10 @@ LARGEST = 700.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """A table of log-potentials over some variables.
+    """A table of log-potentials over some variables."""
 
-    Attributes
-    ----------
-    scope : tuple of int
-        Numbers of its variables, all different.
-    table : array
-        One axis for each of them, in the order of the scope; -inf for what is impossible.
-    """
-
-    scope: tuple[int, ...]
+    scope: tuple[int, ...]  # numbers of its variables, all different
+    # one axis for each of them, in the order of the scope; -inf for what is impossible
     table: Floats
 
 
@@ -62,18 +55,6 @@ def network_of(
 
     Factors of the same variables are multiplied, constants go to the first variable. A factor of
     three variables or more is split into pairs where it is a product of such.
-
-    Raises
-    ------
-    ValueError
-        If a factor is not such a product.
-
-    Examples
-    --------
-    >>> eye = Factor((1, 0), np.array([[1.0, 0.0], [0.0, 2.0]]))
-    >>> net = network_of(["a", "b"], [["n", "y"], [0, 1]], [eye, Factor((), np.array(3.0))])
-    >>> net.table("a", "b").tolist(), net.unary("a").tolist()
-    ([[1.0, 0.0], [0.0, 2.0]], [3.0, 3.0])
     """
     cards = [len(listed) for listed in states]
     unaries = [np.zeros(card) for card in cards]
@@ -100,12 +81,6 @@ def split(factor: Factor) -> list[Factor]:
 
     Variables with one state are left out of larger ones. The rest is split into the means, main
     effects and interactions of pairs of an analysis of variance, if these are all there is.
-
-    Examples
-    --------
-    >>> a, b, c = np.ogrid[:2, :2, :2]
-    >>> [part.scope for part in split(Factor((4, 2, 7), a * b + 0.5 * c))]
-    [(4, 2), (4, 7), (2, 7)]
     """
     if len(factor.scope) <= 2:
         return [factor]
@@ -232,12 +207,6 @@ def from_tables(names: list[Any], states: dict[Any, list[Any]], tables: Any) -> 
 
 
 def log(values: Floats) -> Any:
-    """Return logarithms, minus infinity for zeros.
-
-    Examples
-    --------
-    >>> log(np.array([1.0, 0.0])).tolist()
-    [0.0, -inf]
-    """
+    """Return logarithms, minus infinity for zeros."""
     with np.errstate(divide="ignore"):
         return np.log(values)

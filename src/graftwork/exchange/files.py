@@ -9,19 +9,16 @@ from typing import Any
 
 from graftwork.data.values import suggestion
 from graftwork.errors import DataError, ModelFileError
-from graftwork.exchange.format import Content, Exported, Format, Model
+from graftwork.exchange.format import Content, Exported, Model
 from graftwork.limits import check_name
 from graftwork.models import ChainModel, PairwiseMRF
 from graftwork.models import read_info as read_own_info
 from graftwork.models.archive import info_of
 from graftwork.models.graphs import EdgeRecord
-from graftwork.registry import Registry
+from graftwork.registry import FORMATS as FORMATS
 
 PathLike = str | os.PathLike[str]
 
-#: The formats by name. Traits: ``suffixes`` of its files, ``magic`` bytes they begin with, and
-#: whether it ``reads`` and ``writes`` "network", "chain" or "both".
-FORMATS: Registry[Format] = Registry("graftwork.exchange.formats")
 #: Our own format, which `load` takes a file for that begins as one, whatever its name.
 OWN = "graftwork"
 _WORDS = {"network": "networks", "chain": "chains"}
@@ -64,7 +61,8 @@ def load(path: PathLike, format: str | None = None) -> PairwiseMRF | ChainModel:
             f"{os.fspath(path)!r}: {name} files are written, but not read as networks; load the "
             "model file (.gw) it was made from."
         )
-    return reader(file)
+    found: Model = reader(file)
+    return found
 
 
 def load_network(path: PathLike, format: str | None = None) -> PairwiseMRF:

@@ -19,19 +19,12 @@ LEARNING = "how it was learned (tests, penalty, certificate)"
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What is to be written.
-
-    Attributes
-    ----------
-    model : PairwiseMRF or ChainModel
-    info : mapping
-        How it was learned, as model files keep it.
-    tested : tuple of dict, optional
-        What is known of each edge (`edge_numbers`), if not what the info says.
-    """
+    """What is to be written."""
 
     model: Model
+    # how it was learned, as model files keep it
     info: Mapping[str, Any] = field(default_factory=dict)
+    # what is known of each edge (`edge_numbers`), if not what the info says
     tested: tuple[EdgeRecord, ...] | None = None
 
     @property

@@ -64,26 +64,13 @@ def text_graph(content: Content) -> nx.Graph:
 
 
 def sign(edge: EdgeRecord) -> int:
-    """Return the sign of an edge's correlation; 0 where it has none.
-
-    Examples
-    --------
-    >>> sign({"correlation": -0.5}), sign({"correlation": float("nan")})
-    (-1, 0)
-    """
+    """Return the sign of an edge's correlation; 0 where it has none."""
     signed = float(edge["correlation"])
     return (signed > 0) - (signed < 0)
 
 
 def losses(content: Content) -> tuple[str, ...]:
-    """Return what a graph does not hold of a network, in phrases.
-
-    Examples
-    --------
-    >>> from graftwork.models import PairwiseMRF
-    >>> losses(Content(PairwiseMRF({"a": [0, 1]})))
-    ('the tables of edges and the unaries of variables',)
-    """
+    """Return what a graph does not hold of a network, in phrases."""
     infinite = sum(math.isinf(edge["weight"]) for edge in content.edges)
     lost = ["the tables of edges and the unaries of variables"]
     if infinite:

@@ -34,19 +34,11 @@ def read_text(path: Path, what: str) -> str:
 class Tokens:
     """The words of a text file, one after the other.
 
-    Parameters
-    ----------
-    path : Path
-    what : str
-        The kind of file, for errors: "a UAI file".
-    separators : str
-        Characters that part words like spaces do.
-
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "numbers.txt")
-    >>> _ = path.write_text("2 # how many\\n0.5 1e-3")
+    >>> _ = path.write_text("2 # how many\n0.5 1e-3")
     >>> tokens = Tokens(path, "a list of numbers")
     >>> tokens.numbers(tokens.whole("a length"), "a number").tolist()
     [0.5, 0.001]

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from graftwork.journal import keepable
 from graftwork.notebooks import repr_html
 
 #: Why a run ended: nothing violates any more; as many edges (or features) as may be; the edges were
@@ -23,68 +22,34 @@ STOPS: tuple[Stop, ...] = get_args(Stop)
 HURRIED: tuple[Stop, ...] = ("seconds", "evaluations")
 
 
-@keepable
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
-    """How close to optimal a penalised network is, and how much of that was checked.
+    """How close to optimal a penalised network is, and how much of that was checked."""
 
-    Attributes
-    ----------
-    max_violation : float
-        Largest amount by which an inactive pair's score exceeds lam (times the pair's factor, if it
-        has one), over the pairs tested at the final point (0 when none does, NaN when none was
-        tested).
-    stationarity : float
-        Largest distance to stationarity over the active blocks and the unaries.
-    tolerance : float
-        What both had to stay under.
-    objective, loss, lam : float
-        Loss plus penalty, the loss alone, and the penalty's strength.
-    n_edges, n_inactive, n_tested : int
-        Active edges; inactive blocks (pairs, or features); how many of those were tested at the
-        final point.
-    exact : bool
-        Whether every number here is exact: no approximate inference in losses or scores.
-    trusted : bool
-        Whether the inference behind the final gradient converged.
-    n_untrusted : int
-        Rounds whose last gradient came from inference that had not converged.
-    method : str
-        How the loss and the scores were computed.
-    unit : str
-        What a block is: "pair" or "feature".
-    noun : str
-        What ``n_edges`` counts: edges, or features of chains.
-    n_barred : int
-        Pairs that prior knowledge keeps out of the network: they do not count above.
-    converged : bool
-        Everything was checked and is within the tolerance.
-    stop : Stop
-        Why the run ended: one of ``STOPS``.
-
-    Examples
-    --------
-    >>> Certificate(0.0, 2e-7, 1e-6, 2.5, 2.3, 0.1, 3, 42, 42, True, True, "optimal")
-    Certificate(converged=True, stop='optimal', n_edges=3, n_tested=42, n_inactive=42, ...)
-    """
-
+    # largest amount by which an inactive pair's score exceeds lam (times the pair's factor, if it
+    # has one), over the pairs tested at the final point (0 when none does, NaN when none was
+    # tested)
     max_violation: float
-    stationarity: float
-    tolerance: float
+    stationarity: float  # largest distance to stationarity over the active blocks and the unaries
+    tolerance: float  # what both had to stay under
+    # objective, loss, lam: loss plus penalty, the loss alone, and the penalty's strength
     objective: float
     loss: float
     lam: float
+    # n_edges, n_inactive, n_tested: active edges; inactive blocks (pairs, or features); how many
+    # of those were tested at the final point
     n_edges: int
     n_inactive: int
     n_tested: int
-    exact: bool
-    converged: bool
-    stop: Stop
-    trusted: bool = True
-    n_untrusted: int = 0
-    method: str = ""
-    unit: str = "pair"
-    noun: str = "edge"
+    exact: bool  # whether every number here is exact: no approximate inference in losses or scores
+    converged: bool  # everything was checked and is within the tolerance
+    stop: Stop  # why the run ended: one of ``STOPS``
+    trusted: bool = True  # whether the inference behind the final gradient converged
+    n_untrusted: int = 0  # rounds whose last gradient came from inference that had not converged
+    method: str = ""  # how the loss and the scores were computed
+    unit: str = "pair"  # what a block is: "pair" or "feature"
+    noun: str = "edge"  # what ``n_edges`` counts: edges, or features of chains
+    # pairs that prior knowledge keeps out of the network: they do not count above
     n_barred: int = 0
 
     _repr_html_ = repr_html

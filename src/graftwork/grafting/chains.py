@@ -20,13 +20,7 @@ _EMPTY = np.zeros(0, dtype=np.int64)
 
 
 def places_of(numbers: Ints, count: int) -> Ints:
-    """Return where each of the numbers below ``count`` stands, -1 for none.
-
-    Examples
-    --------
-    >>> places_of(np.array([3, 0]), 4)
-    array([ 1, -1, -1,  0])
-    """
+    """Return where each of the numbers below ``count`` stands, -1 for none."""
     places = np.full(count, -1)
     places[numbers] = np.arange(len(numbers))
     return places
@@ -36,21 +30,14 @@ def places_of(numbers: Ints, count: int) -> Ints:
 class FeatureSpace:
     """Blocks of features; a block's key is its number.
 
-    Attributes
-    ----------
-    starts : (blocks + 1,) int64
-        Block ``b`` has the features starts[b]:starts[b + 1].
-    unit : str
-        What a block is, in a word.
-
     Examples
     --------
     >>> FeatureSpace(np.array([0, 2, 3]), "row").size
     2
     """
 
-    starts: Ints
-    unit: str = "feature"
+    starts: Ints  # (blocks + 1,): block ``b`` has the features starts[b]:starts[b + 1]
+    unit: str = "feature"  # what a block is, in a word
     variables = _EMPTY
     whole = True
 

@@ -42,19 +42,7 @@ def pair_information(sample: EncodedRows, pairs: Ints) -> Floats:
     independence. Rows where one of the two is missing are not in it. Tables are kept for later
     where those of all pairs fit.
 
-    Parameters
-    ----------
-    pairs : (k, 2) int64
-        Pairs of variables, ``i < j`` in each row.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> from graftwork.data.encoded import prepare
-    >>> codes = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
-    >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, codes))
-    >>> pair_information(sample, np.array([[0, 1], [0, 2]])).round(4)
-    array([0.6931, 0.    ])
+    Shapes: pairs (k, 2) int64.
     """
     information = np.empty(len(pairs))
     cells = (sample.cards.sum() ** 2 - (sample.cards**2).sum()) // 2
@@ -66,13 +54,7 @@ def pair_information(sample: EncodedRows, pairs: Ints) -> Floats:
 
 
 def table_information(sample: EncodedRows, pairs: Ints, counts: Numbers, starts: Ints) -> Floats:
-    """Return the mutual information of pairs whose tables of counts are at hand, shape (k,).
-
-    Parameters
-    ----------
-    counts, starts : arrays
-        As ``sample.counts`` gives them: the tables one after the other, and where each starts.
-    """
+    """Return the mutual information of pairs whose tables of counts are at hand, shape (k,)."""
     if not sample.complete:
         return _information_together(sample, pairs, counts, starts)
     information, places = np.empty(len(pairs)), offsets(sample.cards)
@@ -125,30 +107,7 @@ def chow_liu_edges(
     Prim's algorithm: it asks for the pairs of one variable at a time and keeps one number for each
     variable, so that memory does not grow with the number of pairs.
 
-    Parameters
-    ----------
-    halted : function
-        True when there is no time left: the edges found until then are part of the tree.
-    prior : PairFactors, optional
-        Pairs that may not be edges are left out, and not looked at; required ones come first. Of
-        required pairs that form a cycle all but one are in the tree.
-
-    Returns
-    -------
-    edges : (k, 2) int64
-        ``i < j`` in each row; required ones first, then the strongest.
-    information : (k,) float64
-        In nats.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> from graftwork.data.encoded import prepare
-    >>> codes = [[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [2, 2, 2, 2, 2]]
-    >>> table = Table(("a", "b", "c", "d"), ((0, 1), (0, 1), (0, 1), (0, 1, 2)), codes)
-    >>> edges, information = chow_liu_edges(prepare(table))
-    >>> edges.tolist(), information.round(3).tolist()
-    ([[0, 1], [0, 2]], [0.673, 0.223])
+    Shapes: edges (k, 2) int64; information (k,) float64.
     """
     outside = np.flatnonzero(sample.cards > 1)
     best, partner = np.zeros(len(outside)), np.full(len(outside), -1)
@@ -196,24 +155,7 @@ def tree_potentials(
     ``pseudo_count / (rows + pseudo_count)`` of the rows had been shuffled: the pair tables become
     positive, and the variables' own frequencies stay as they are.
 
-    Parameters
-    ----------
-    edges : (k, 2) int64
-        Edges without a cycle, ``i < j`` in each row.
-    pseudo_count : float
-        With 0 the fit is exact, and cells without counts have minus infinity.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> from graftwork.data.encoded import prepare
-    >>> sample = prepare(Table(("a", "b"), ((0, 1), (0, 1)), [[0, 0, 1, 1], [0, 1, 0, 0]]))
-    >>> fit = tree_potentials(sample, np.array([[0, 1]]), 0.4)
-    >>> np.exp(fit.layout.unary(fit.weights, 1)).round(2)
-    array([0.75, 0.25])
-    >>> np.exp(fit.layout.table(fit.weights, 0)).round(2)
-    array([[0.7 , 1.91],
-           [1.3 , 0.09]])
+    Shapes: edges (k, 2) int64.
     """
     edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
     share = pseudo_count / (sample.total_weight + pseudo_count)

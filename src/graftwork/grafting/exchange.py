@@ -20,9 +20,8 @@ from graftwork.grafting.spaces import BATCH, PairSpace, Space, list_keys, pairs_
 from graftwork.grafting.trace import RunLog
 from graftwork.grafting.tying import tie
 from graftwork.inference.layout import Floats, Ints
-from graftwork.journal import keepable
+from graftwork.parameters import whole_number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_whole
 from graftwork.solvers import Solver
 
 # Networks on the way are solved to this accuracy; the last one to the run's tolerance.
@@ -46,22 +45,14 @@ Shortfall = Literal["no-improvement", "no-pairs"] | Stop
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExchangeContext:
-    """The problem, its solver, and how many edges there may be.
-
-    Attributes
-    ----------
-    most : int
-        Edges of a full network.
-    tied : int or None
-        How many values the weights of a network may take; None: any number.
-    """
+    """The problem, its solver, and how many edges there may be."""
 
     problem: Problem
     space: PairSpace
     solver: Solver
     log: RunLog
-    most: int
-    tied: int | None = None
+    most: int  # edges of a full network
+    tied: int | None = None  # how many values the weights of a network may take
 
     def loose(self, network: Network) -> Bools:
         """Return which of the network's edges may leave: all but the required ones."""
@@ -179,56 +170,28 @@ def _split(ranked: Ints, count: int, width: int) -> tuple[Ints, Ints]:
     return ranked[:first], ranked[first : count + width]
 
 
-@keepable
 @dataclass(slots=True)
 class Tally:
-    """What an exchange did.
+    """What an exchange did."""
 
-    Attributes
-    ----------
-    rule : str
-        Which rule exchanged them: "descent", "greedy", "rejection", "mcmc", or the name of another.
-    wanted : int or None
-        How many edges there were to be; None: as many as at the start.
-    edges : int
-        How many there are.
-    rounds : int
-        Steps of the rule.
-    accepted : int
-        Exchanges that stood.
-    cycles : int
-        Exchanges that would have led back to edges tried before.
-    proposals : int
-        Exchanges that a sampling rule drew.
-    restarts : int
-        New beginnings from a partly random network.
-    first, best : float
-        The objective at the beginning, and of the best network.
-    ended : End or None
-        Why it ended; None where there was no exchange.
-    limit : int or None
-        The limit that ended it: rounds from a start, draws for one exchange, edges tried in vain.
-    row_loss : float
-        The mean loss of a row where every deletion drawn was rejected: they are accepted with
-        probability exp(-loss) at most.
-    shortfall : Shortfall or None
-        Why there are fewer edges than wanted, if there are.
-    """
-
+    # which rule exchanged them: "descent", "greedy", "rejection", "mcmc", or the name of another
     rule: str = ""
-    wanted: int | None = None
-    edges: int = 0
-    rounds: int = 0
-    accepted: int = 0
-    cycles: int = 0
-    proposals: int = 0
-    restarts: int = 0
-    first: float = math.nan
+    wanted: int | None = None  # how many edges there were to be
+    edges: int = 0  # how many there are
+    rounds: int = 0  # steps of the rule
+    accepted: int = 0  # exchanges that stood
+    cycles: int = 0  # exchanges that would have led back to edges tried before
+    proposals: int = 0  # exchanges that a sampling rule drew
+    restarts: int = 0  # new beginnings from a partly random network
+    first: float = math.nan  # first, best: the objective at the beginning, and of the best network
     best: float = math.nan
-    ended: End | None = None
+    ended: End | None = None  # why it ended
+    # the limit that ended it: rounds from a start, draws for one exchange, edges tried in vain
     limit: int | None = None
+    # the mean loss of a row where every deletion drawn was rejected: they are accepted with
+    # probability exp(-loss) at most
     row_loss: float = math.nan
-    shortfall: Shortfall | None = None
+    shortfall: Shortfall | None = None  # why there are fewer edges than wanted, if there are
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tally as a plain dictionary; what is unknown is None."""
@@ -284,18 +247,7 @@ class ExchangeRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Rounds of exchanges by a rule, with restarts.
-
-    Parameters
-    ----------
-    rule : ExchangeRule
-    rounds : int
-        Most exchanges from one start.
-    restarts : int
-        How often to begin again from the best network with a third of its edges replaced at random.
-    tied : int, optional
-        Values that the weights take after each exchange.
-    """
+    """Rounds of exchanges by a rule, with restarts."""
 
     rule: ExchangeRule
     rounds: int = 100
@@ -303,10 +255,10 @@ class Exchange:
     tied: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("rounds", self.rounds, 0)
-        check_whole("restarts", self.restarts, 0)
+        whole_number("rounds", self.rounds, 0)
+        whole_number("restarts", self.restarts, 0)
         if self.tied is not None:
-            check_whole("tied", self.tied, 1)
+            whole_number("tied", self.tied, 1)
 
     def begin(
         self,
@@ -398,13 +350,7 @@ def improves(network: Network, other: Network, margin: float = 0.0) -> bool:
 
 
 def same_edges(first: Ints, second: Ints) -> bool:
-    """Return whether two sets of keys are the same.
-
-    Examples
-    --------
-    >>> same_edges(np.array([1, 2]), np.array([2, 1]))
-    True
-    """
+    """Return whether two sets of keys are the same."""
     return len(first) == len(second) and bool((np.sort(first) == np.sort(second)).all())
 
 

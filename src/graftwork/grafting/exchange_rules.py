@@ -17,7 +17,7 @@ from graftwork.grafting.exchange import (
 )
 from graftwork.grafting.problem import Network
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_whole
+from graftwork.parameters import whole_number
 
 # An exchange stands if it lowers the objective by more than solving to ACCURACY leaves open.
 MARGIN = 1e-7
@@ -34,11 +34,6 @@ class Descent:
 
     When it did not, half as many edges are exchanged, down to one; then one edge after the other.
     So no network comes twice: an exchange that would lead back is noticed before it is solved.
-
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once at first; default a quarter of them.
     """
 
     count: int | None = None
@@ -46,7 +41,7 @@ class Descent:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Descent:
         """Return the rule at work; it needs no chance."""
@@ -97,11 +92,6 @@ class _Descent:
 class Greedy:
     """Delete the edges whose removal costs least; every exchange stands.
 
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once; default a quarter of them.
-
     References
     ----------
     Abdelatty, Sahoo and Roy, Algorithm 2 with the greedy heuristic.
@@ -112,7 +102,7 @@ class Greedy:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
         """Return the rule at work; it needs no chance."""
@@ -136,13 +126,6 @@ class Rejection:
     than the fitted network, so most draws are rejected, and counted, without evaluating the loss:
     the numbers are those of drawing one after the other. Every exchange stands.
 
-    Parameters
-    ----------
-    count : int, optional
-        Edges exchanged at once; default a quarter of them.
-    proposals : int
-        Draws for one exchange before it gives up.
-
     References
     ----------
     Abdelatty, Sahoo and Roy, section "Our approach": M g(x) = 1.
@@ -154,8 +137,8 @@ class Rejection:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
-        check_whole("proposals", self.proposals, 1)
+            whole_number("exchange", self.count, 1)
+        whole_number("proposals", self.proposals, 1)
 
     def begin(self, context: ExchangeContext, rng: np.random.Generator, tally: Tally) -> _Published:
         """Return the rule at work."""
@@ -231,13 +214,6 @@ class Metropolis:
     estimates, e^(-N cost / 2T) and e^(N gain / 2T) (a locally informed proposal), and a share of
     both is drawn evenly. What the estimates get wrong, the acceptance makes up for.
 
-    Parameters
-    ----------
-    count : int, optional
-        Proposals in a round; default a quarter of the edges.
-    temperature : float
-        T: larger wanders farther.
-
     References
     ----------
     The future work of Abdelatty, Sahoo and Roy; Zanella (2020), Informed proposals for local MCMC
@@ -250,7 +226,7 @@ class Metropolis:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("exchange", self.count, 1)
+            whole_number("exchange", self.count, 1)
         if not self.temperature > 0 or not math.isfinite(self.temperature):
             raise ValueError(f"temperature must be a number above 0, got {self.temperature!r}")
 

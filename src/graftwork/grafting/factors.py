@@ -19,44 +19,20 @@ _NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFactors:
-    """A factor for every pair of some variables: those of a list, and one for all others.
-
-    Attributes
-    ----------
-    n_variables : int
-    numbers : (k,) int64
-        Listed pairs as ``i * n_variables + j`` with ``i < j``, ascending.
-    values : (k,) float64
-        Their factors, from 0 (free) to infinity (never an edge).
-    default : float
-        The factor of all other pairs.
-    required : (r, 2) int64
-        Pairs that always are edges, ``i < j`` in each row; their factor is 0.
-
-    Examples
-    --------
-    >>> factors = PairFactors.of(3, [(1, 0)], [0.5], default=np.inf)
-    >>> factors.at(np.array([[0, 1], [0, 2]]))
-    array([0.5, inf])
-    """
+    """A factor for every pair of some variables: those of a list, and one for all others."""
 
     n_variables: int
-    numbers: Ints
-    values: Floats
-    default: float = 1.0
+    numbers: Ints  # (k,): listed pairs as ``i * n_variables + j`` with ``i < j``, ascending
+    values: Floats  # (k,): their factors, from 0 (free) to infinity (never an edge)
+    default: float = 1.0  # the factor of all other pairs
+    # (r, 2): pairs that always are edges, ``i < j`` in each row; their factor is 0
     required: Ints = field(default_factory=lambda: _NO_PAIRS)
 
     @staticmethod
     def of(n_variables: int, pairs: Any, values: Any, default: float = 1.0) -> PairFactors:
         """Return the factors of pairs in either order; of a pair given twice the last counts.
 
-        Parameters
-        ----------
-        pairs : (k, 2) int
-        values : float or (k,) float
-            From 0 to infinity.
-        default : float
-            The factor of all other pairs.
+        Shapes: pairs (k, 2) int.
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         given = np.broadcast_to(np.asarray(values, dtype=np.float64), len(pairs))
@@ -99,14 +75,7 @@ class PairFactors:
         return replace(listed, required=required)
 
     def times(self, other: PairFactors) -> PairFactors:
-        """Return the product of both; what either forbids is forbidden, unless it is required.
-
-        Examples
-        --------
-        >>> half = PairFactors.of(3, [(0, 1)], 0.5)
-        >>> half.times(PairFactors.of(3, [(0, 1), (1, 2)], [4.0, np.inf])).values
-        array([ 2., inf])
-        """
+        """Return the product of both; what either forbids is forbidden, unless it is required."""
         n = self.n_variables
         numbers = np.union1d(self.numbers, other.numbers)
         pairs = np.stack(np.divmod(numbers, n), axis=1)

@@ -14,17 +14,6 @@ ALPHA = 0.5
 class Kept:
     """The best violators seen, the best first.
 
-    Parameters
-    ----------
-    space : PairSpace
-    size : int
-        Most pairs that are kept.
-    alpha : float
-        0 takes every pair scoring above the mean, 1 only the best.
-    per_variable : int
-        Most pairs that one variable brings in at once: a pair is taken if one of its variables has
-        brought in fewer. 0: no two pairs that are taken share a variable.
-
     Examples
     --------
     >>> kept = Kept(PairSpace(np.arange(4)), 3, 0.0)

@@ -6,7 +6,6 @@ does it know what a block is: that is for the ``ModelFamily`` and its ``Space`` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 
 from graftwork.grafting.certificate import HURRIED, Certificate, Stop
 from graftwork.grafting.exchange import ACCURACY, Tally
-from graftwork.grafting.pieces import Finished, Piece
 from graftwork.grafting.problem import Problem
 from graftwork.grafting.recipe import Budget, Recipe
 from graftwork.grafting.selectors import Choice
@@ -24,8 +22,6 @@ from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.solvers import Solution
 
-# The steps of an annealing schedule are solved to this share of their lambda.
-ANNEALING_ACCURACY = 0.1
 # Rounds in a row that change nothing before a run ends, though something still seems to violate.
 MOST_FUTILE = 10
 # A relative decrease of the objective below this is rounding.
@@ -63,7 +59,6 @@ def graft(
     recipe: Recipe,
     *,
     start: Any = None,
-    schedule: Sequence[float] = (),
     budget: Budget | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
@@ -74,47 +69,19 @@ def graft(
     The default is the recipe's own start, or else no edges.
 
     An interrupt (Ctrl-C) ends the run with the last finished round.
-
-    Parameters
-    ----------
-    schedule : sequence of float
-        Values of lambda to go through first, from large to small, each from the network of the one
-        before and solved loosely (annealing).
     """
     observer, rng = observer or Silence(), rng or np.random.default_rng(0)
-    edges = None if start is None else start.layout.n_edges
-    piece = Piece.begin(observer, recipe.name, problem.penalty.lam, tolerance, edges)
-    log = RunLog(budget or Budget(), piece.watching(observer), problem.objective)
+    log = RunLog(budget or Budget(), observer, problem.objective)
     state = RunState(problem, recipe, log, rng)
-    done = piece.finished()
-    if done is not None:
-        space, network = problem.space_for(recipe), done.network
-        free = space.free(network.layout, network.weights)
-        rng.bit_generator.state = done.rng
-        done.remind(observer)
-        solution = problem.solution(network, free=free)
-        return Outcome(solution, done.certificate, done.trace, done.exchange)
-    state.begin(piece.so_far() or start or state.first_network())
+    state.begin(start or state.first_network())
     run = _Run(state, tolerance, budget.max_edges if budget else None)
     # Products of such short vectors gain nothing from more threads, which would only wait busily.
     with one_blas_thread():
         try:
-            run.grow(schedule)
+            run.grow()
         except KeyboardInterrupt:
             run.interrupt()
-        outcome = run.outcome()
-    if not outcome.interrupted:
-        piece.finish(
-            Finished.of(
-                outcome.potentials,
-                outcome.certificate,
-                outcome.trace,
-                outcome.exchange,
-                rng,
-                observer,
-            )
-        )
-    return outcome
+        return run.outcome()
 
 
 class _Run:
@@ -125,19 +92,10 @@ class _Run:
         self.stop: Stop | None = None
         self.tally = Tally(wanted=wanted) if state.recipe.exchange else None
 
-    def grow(self, schedule: Sequence[float]) -> None:
-        """Go through the lambdas of a schedule, then solve at the problem's own."""
+    def grow(self) -> None:
+        """Solve the problem."""
         state = self.state
-        final = state.problem
-        for lam in schedule:
-            state.change(final.at(lam))
-            self._grow(ANNEALING_ACCURACY * lam)
-            if self.stop not in (None, "stalled"):
-                break
-            self.stop = None  # a stall on the way is not the end
-        state.change(final)
-        if self.stop is None:
-            self._finish()
+        self._finish()
         if self.stop == "edges" and state.recipe.exchange is None:
             self._fill_up()
         elif self.stop == "edges":
@@ -197,8 +155,8 @@ class _Run:
             state.accuracy = max(target, min(state.accuracy, state.solution.residual))
         chosen, tries, state.futile = _EMPTY, 0, _EMPTY
         while True:
-            state.activate(chosen)
             before = state.solution.objective
+            state.activate(chosen)
             accuracy, steps = max(state.accuracy, target), None
             if len(chosen) and not tries:
                 accuracy, steps = state.recipe.schedule.plan(accuracy, state.solution.residual)

@@ -38,32 +38,13 @@ from graftwork.solvers.coordinates import searchable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkFamily(ModelFamily):
-    """Networks: edges between the variables of a sample, or cells of their tables.
-
-    Attributes
-    ----------
-    sample : EncodedRows
-    prior : PairFactors, optional
-        What is known about edges: pairs that may not be edges are in no space, required ones always
-        are edges, and lam is multiplied by a pair's factor. None is nothing.
-    curved : frozenset of pairs, optional
-        Of tables of ordered variables, only these have more than their linear part. None is all:
-        linear part and rest are penalised apart.
-
-    Examples
-    --------
-    >>> from graftwork.data import Table
-    >>> from graftwork.data.encoded import prepare
-    >>> sample = prepare(Table(("a", "b", "c"), ((0, 1),) * 3, [[0, 1], [0, 1], [1, 0]]))
-    >>> family = NetworkFamily(sample, PairFactors.of(3, [(0, 1)], np.inf).requiring([(1, 2)]))
-    >>> family.factors(np.array([[0, 1], [0, 2], [1, 2]])), family.required.tolist()
-    (array([inf,  1.,  0.]), [[1, 2]])
-    >>> family.space(family.variables, False).size
-    2
-    """
+    """Networks: edges between the variables of a sample, or cells of their tables."""
 
     sample: EncodedRows
+    # what is known about edges: pairs that may not be edges are in no space, required ones always
+    # are edges, and lam is multiplied by a pair's factor
     prior: PairFactors | None = None
+    # of tables of ordered variables, only these have more than their linear part
     curved: frozenset[tuple[int, int]] | None = None
     _spaces: dict[Any, PairSpace | CellSpace] = field(default_factory=dict, repr=False)
     _screens: WeakKeyDictionary[Any, dict[Any, Screen]] = field(
@@ -355,14 +336,7 @@ def distinct_pairs(pairs: Ints, n: int) -> tuple[Ints, Ints]:
 
 
 def strengths(potentials: Potentials) -> Floats:
-    """Return the squared norm of each edge's table less row and column means, shape (m,).
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> strengths(Potentials(layout, np.r_[np.zeros(4), 2, 0, 0, 2]))
-    array([4.])
-    """
+    """Return the squared norm of each edge's table less row and column means, shape (m,)."""
     layout, centred = potentials.layout, potentials.weights.copy()
     if not layout.n_edges:
         return np.zeros(0)
@@ -373,14 +347,7 @@ def strengths(potentials: Potentials) -> Floats:
 
 
 def only(potentials: Potentials, kept: Bools) -> Potentials:
-    """Return a network with some of its edges alone.
-
-    Examples
-    --------
-    >>> three = Potentials(Layout.of([1, 1, 1], [(0, 1), (1, 2)]), np.arange(5.0))
-    >>> only(three, np.array([False, True])).weights
-    array([0., 1., 2., 4.])
-    """
+    """Return a network with some of its edges alone."""
     layout = potentials.layout
     entries = np.concatenate([np.arange(layout.n_unary), layout.entries(np.flatnonzero(kept))])
     return Potentials(Layout.of(layout.cards, layout.edges[kept]), potentials.weights[entries])

@@ -15,8 +15,8 @@ from graftwork.errors import ParameterError
 from graftwork.grafting.selectors import Choice, View
 from graftwork.grafting.spaces import PairSpace, Space, list_keys, pairs_only
 from graftwork.inference.layout import Ints
+from graftwork.parameters import number, whole_number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_amount, check_whole
 
 # Pairs scored at once: few at first, so that little is scored past the first violator.
 FIRST_BATCH, LARGEST_BATCH = 1, 16384
@@ -30,22 +30,6 @@ Order = Literal["top", "turns"]
 class PriorityQueue:
     """Activate the first violating pair in priority order.
 
-    Parameters
-    ----------
-    central : int
-        A variable with more neighbours than this is central (tau_n).
-    density : float
-        Edges per squared number of variables above which priorities are changed (tau_d); 1 is
-        never.
-    order : {"top", "turns"}
-        "top", as published: every round looks from the top of the queue. "turns": pairs that were
-        tested come behind all that were not, until each had its turn; priorities decide among the
-        others.
-    join : bool
-        Not in the paper. A pair of central variables that violates is activated at once, and each
-        such pair is looked at once. As published nothing follows where it violates, and the same
-        pair is looked at in every round until another one has more pairs between its neighbours.
-
     References
     ----------
     Chaabene and Huang (2016), Priority grafting, section 2 and Algorithm 2.
@@ -58,8 +42,8 @@ class PriorityQueue:
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        check_whole("central", self.central, 0)
-        check_amount("density", self.density)
+        whole_number("central", self.central, 0)
+        number("density", self.density, 0.0)
         if self.order not in get_args(Order):
             raise ParameterError(f"order must be 'top' or 'turns', got {self.order!r}.")
 
@@ -74,13 +58,7 @@ class PriorityQueue:
 class _PrioritySearch:
     """The queue: keys by turn, then by how often their priority was reduced, then by age.
 
-    Attributes
-    ----------
-    space : PairSpace
-    moved : (m,) int64
-        Keys of all pairs whose priority was ever reduced.
-    n_looks, n_joined : int
-        Tests of pairs of central variables, and how many of these were activated at once.
+    Shapes: moved (m,) int64.
     """
 
     def __init__(self, settings: PriorityQueue, space: PairSpace, keys: Ints) -> None:

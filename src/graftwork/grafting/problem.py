@@ -26,19 +26,11 @@ from graftwork.solvers.solution import never
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What is minimised: a loss plus a penalty, over what a family may activate.
+    """What is minimised: a loss plus a penalty, over what a family may activate."""
 
-    Attributes
-    ----------
-    objective : Loss
-        An ``Objective`` for networks.
-    penalty : Penalty
-    family : ModelFamily
-        What blocks are; by default edges between the variables of the objective's sample.
-    """
-
-    objective: Any
+    objective: Any  # an ``Objective`` for networks
     penalty: Penalty
+    # what blocks are; by default edges between the variables of the objective's sample
     family: ModelFamily = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -161,10 +153,6 @@ class Network:
             halted,
         )
         return replace(self, solution=solution)
-
-    def under(self, problem: Problem) -> Network:
-        """Return the same network measured by another problem's penalty."""
-        return self._moved(problem, self.layout, self.free, np.arange(len(self.free)))
 
     def _moved(self, problem: Problem, layout: Any, free: Bools, entries: Ints) -> Network:
         """Return the same network in another layout, which begins with these entries of the old.

@@ -10,8 +10,8 @@ import numpy as np
 
 from graftwork.grafting.selectors import Selector
 from graftwork.inference.layout import Floats, Potentials
+from graftwork.parameters import number
 from graftwork.penalties.blocks import Bools
-from graftwork.settings import check_amount
 from graftwork.solvers import (
     Lazy,
     ProximalQuasiNewton,
@@ -50,7 +50,7 @@ class Zeros:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        check_amount("epsilon", self.epsilon)
+        number("epsilon", self.epsilon, 0.0)
 
     def leaving(self, largest: Floats, final: bool) -> Bools:
         """Return the blocks of zeros, at the end also the small ones."""
@@ -87,40 +87,23 @@ class Start(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A published algorithm as a choice of parts.
-
-    Attributes
-    ----------
-    name : str
-    selector : Selector
-        What chooses the blocks to activate.
-    solver : Solver
-        What improves the weights of everything active.
-    schedule : Schedule
-        How far a round is solved.
-    pruner : Pruner
-        What drops active blocks.
-    features : bool
-        Activate single table cells where the penalty allows it (where it is separable); otherwise,
-        and by default, whole tables.
-    start : Start, optional
-        The network to begin with; by default one without edges.
-    sized : bool
-        The number of edges is given (by the start, or by ``max_edges``): nothing has to be found
-        out by a penalty, so lam="auto" means no sparsity penalty.
-    exchange : Exchange, optional
-        What becomes of a network with as many edges as it may have: edges are exchanged for better
-        ones. Without ``max_edges`` it may have as many as it starts with.
-    """
+    """A published algorithm as a choice of parts."""
 
     name: str
-    selector: Selector
+    selector: Selector  # what chooses the blocks to activate
+    # what improves the weights of everything active
     solver: Solver = field(default_factory=ProximalQuasiNewton)
-    schedule: Schedule = field(default_factory=Lazy)
-    pruner: Pruner = field(default_factory=Zeros)
+    schedule: Schedule = field(default_factory=Lazy)  # how far a round is solved
+    pruner: Pruner = field(default_factory=Zeros)  # what drops active blocks
+    # activate single table cells where the penalty allows it (where it is separable); otherwise,
+    # and by default, whole tables
     features: bool = False
-    start: Start | None = None
+    start: Start | None = None  # the network to begin with; by default one without edges
+    # the number of edges is given (by the start, or by ``max_edges``): nothing has to be found out
+    # by a penalty, so lam="auto" means no sparsity penalty
     sized: bool = False
+    # what becomes of a network with as many edges as it may have: edges are exchanged for better
+    # ones
     exchange: Exchange | None = None
 
     @property
@@ -142,13 +125,7 @@ class Budget:
     max_evaluations: int | None = None
 
     def after(self, seconds: float) -> Budget:
-        """Return what is left when so much time is spent.
-
-        Examples
-        --------
-        >>> Budget(max_seconds=5).after(3).max_seconds
-        2
-        """
+        """Return what is left when so much time is spent."""
         if self.max_seconds is None:
             return self
         return replace(self, max_seconds=max(0, self.max_seconds - seconds))

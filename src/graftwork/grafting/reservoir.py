@@ -17,7 +17,7 @@ from graftwork.grafting.spaces import PairSpace, Space, pairs_only
 from graftwork.grafting.stars import StarSearch
 from graftwork.grafting.stream import PairStream, hubs_of
 from graftwork.inference.layout import Floats, Ints
-from graftwork.settings import check_share, check_whole
+from graftwork.parameters import number, whole_number
 
 HUB_RULES = ("once", "always")
 
@@ -38,29 +38,6 @@ class Reservoir:
     variables wherever these can be scored together, which costs far less (see ``StarSearch``): not
     under a likelihood, nor with a limit on tests.
 
-    Parameters
-    ----------
-    size : int, optional
-        Most pairs in the reservoir; default the number of variables. 1 with ``tests=1`` is first
-        hit.
-    tests : int, optional
-        Pairs drawn each round (t_max). Default, where pairs are drawn one by one: until
-        ceil(sqrt(n)) of them violate, but at most n.
-    alpha : float, optional
-        0 activates every pair of the reservoir scoring above its mean, 1 only the best; default
-        .5.
-    structure : bool
-        Prefer pairs at hubs of the network found so far.
-    hubs_from : int
-        Number of active edges from which hubs are looked for.
-    fill : bool
-        The first time draw until the reservoir is full (at most 10 n draws).
-    hubs : {"once", "always"}, optional
-        How often a hub's pairs move one step forward, where pairs are drawn one by one: when it
-        becomes a hub, or as in Algorithm 2 in every round in which it is one; default "once".
-    hub_threshold : float, optional
-        A variable is a hub if its degree over n - 1 exceeds this; default is the mean of all.
-
     References
     ----------
     Chaabene and Huang, Best-choice edge grafting, section III and Algorithms 2 to 4.
@@ -79,14 +56,14 @@ class Reservoir:
     def __post_init__(self) -> None:
         for name, share in (("alpha", self.alpha), ("hub_threshold", self.hub_threshold)):
             if share is not None:
-                check_share(name, share)
+                number(name, share, 0.0, most=1.0)
         if not (self.hubs is None or self.hubs in HUB_RULES):
             raise ValueError(f"hubs must be {' or '.join(HUB_RULES)}, got {self.hubs!r}")
         if not self.structure and (self.hubs, self.hub_threshold) != (None, None):
             raise ValueError("hubs and hub_threshold go with structure=True")
         for name, value in (("reservoir", self.size), ("tests", self.tests)):
             if value is not None:
-                check_whole(name, value, 1)
+                whole_number(name, value, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> Selection:
         """Return a fresh selection with an empty reservoir."""

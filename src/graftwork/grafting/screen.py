@@ -37,54 +37,28 @@ AGAIN = 2**16
 
 
 class Sweep(NamedTuple):
-    """The scores of all pairs at one point.
+    """The scores of all pairs at one point."""
 
-    Attributes
-    ----------
-    scores : (pairs,) float64 or float32
-        By key; of very many pairs rounded up.
-    above : (k,) int64
-        Keys of the pairs that score above a limit.
-    largest : (k,) float64
-        The scores of these, exactly.
-    """
-
-    scores: Floats
-    above: Ints
-    largest: Floats
+    scores: Floats  # (pairs,) or: by key; of very many pairs rounded up
+    above: Ints  # (k,): keys of the pairs that score above a limit
+    largest: Floats  # (k,): the scores of these, exactly
 
 
 class Stars(NamedTuple):
-    """What is found among all pairs at some variables.
+    """What is found among all pairs at some variables."""
 
-    Attributes
-    ----------
-    keys : (k,) int64
-        Inactive pairs that score above lambda.
-    scores : (k,) float64
-    tested : int
-        How many pairs were scored.
-    """
-
-    keys: Ints
-    scores: Floats
-    tested: int
+    keys: Ints  # (k,): inactive pairs that score above lambda
+    scores: Floats  # (k,)
+    tested: int  # how many pairs were scored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileScores:
-    """How pairs are scored a tile at a time, for one kind of penalty.
+    """How pairs are scored a tile at a time, for one kind of penalty."""
 
-    Attributes
-    ----------
-    roots : (all variables,) float64
-        A pair's score is the norm of its gradient over those of its variables.
-    separable : bool
-        Or it is the largest absolute entry of the gradient.
-    """
-
+    # (all variables,): A pair's score is the norm of its gradient over those of its variables
     roots: Floats
-    separable: bool
+    separable: bool  # or it is the largest absolute entry of the gradient
 
     def judged(self, point: Any, tile: Any, limit: float) -> tuple[Floats, Ints, Ints]:
         """Return bounds of the scores of a tile's pairs, and which of them score above a limit.
@@ -135,11 +109,7 @@ class TileScores:
     ) -> tuple[Ints, Floats] | None:
         """Return pairs that score above a limit, and their scores; None when halted.
 
-        Parameters
-        ----------
-        variables : (n,) int64
-        leading : int
-            Only pairs that have one of the first so many variables are looked at.
+        Shapes: variables (n,) int64.
         """
         pairs, scores = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
         for tile in point.tiles(variables, leading):
@@ -172,11 +142,7 @@ def in_tiles(objective: Any) -> bool:
 class Screen:
     """The scores of all pairs of some variables at one point, for one kind of penalty.
 
-    Parameters
-    ----------
-    variables : (n,) int64
-        Keys are those of the pairs of ``range(n)``, in their order.
-    scorer : TileScores
+    Shapes: variables (n,) int64.
     """
 
     def __init__(self, variables: Ints, scorer: TileScores) -> None:

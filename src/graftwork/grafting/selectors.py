@@ -16,8 +16,8 @@ from graftwork.grafting.networks import NetworkFamily, distinct_pairs
 from graftwork.grafting.screen import Screen, Stars, Sweep
 from graftwork.grafting.spaces import PairSpace, Space, TableSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.parameters import whole_number
 from graftwork.penalties.protocol import Penalty
-from graftwork.settings import check_whole
 
 # A solver keeps some twenty vectors of this length.
 MOST_ENTRIES = 2**25
@@ -25,83 +25,41 @@ MOST_ENTRIES = 2**25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The network at one point, as far as a selector may look.
+    """The network at one point, as far as a selector may look."""
 
-    Attributes
-    ----------
-    score : function
-        Scores of an array of keys at this point; the batch is scored at once. Where a block has a
-        factor of its own, its score is shifted so that the same lam is the limit for all.
-    lam : float
-        A block whose score exceeds lam violates the optimality conditions.
-    threshold : float
-        The same plus the accuracy the point was solved to: only a larger score counts as violation.
-    active : (m,) int64
-        Keys of the active blocks.
-    degrees : (n,) int64
-        Number of active edges of each variable.
-    most : int
-        Most blocks that may be activated now.
-    halted : function
-        True when a budget ran out: stop looking.
-    point : Evaluated
-        The loss at this point, for scorers that look deeper than the gradient.
-    penalty : Penalty
-        What weighs on blocks.
-    family : ModelFamily
-        What blocks are, for scorers that look at more than numbers.
-    screen : Screen, optional
-        What is known of all scores from earlier points, where that says something.
-    sweep : function
-        The scores of all pairs at once; None where they must be listed, or a budget ran out.
-    stars : function, optional
-        What violates among the pairs that have one of the first so many of some variables, scored
-        at once; None when a budget ran out. There is no such function where pairs must be listed.
-    in_tiles : bool
-        Whether all pairs at many variables cost hardly more than those at a few.
-    anew : bool
-        Whether all pairs are scored anew sooner than bounds of their scores are kept.
-    """
-
+    # scores of an array of keys at this point; the batch is scored at once
     score: Callable[[Ints], Floats]
-    lam: float
+    lam: float  # A block whose score exceeds lam violates the optimality conditions
+    # the same plus the accuracy the point was solved to: only a larger score counts as violation
     threshold: float
-    active: Ints
-    degrees: Ints
-    most: int
-    halted: Callable[[], bool]
-    point: Any
-    penalty: Penalty
-    family: ModelFamily
+    active: Ints  # (m,): keys of the active blocks
+    degrees: Ints  # (n,): number of active edges of each variable
+    most: int  # most blocks that may be activated now
+    halted: Callable[[], bool]  # true when a budget ran out: stop looking
+    point: Any  # the loss at this point, for scorers that look deeper than the gradient
+    penalty: Penalty  # what weighs on blocks
+    family: ModelFamily  # what blocks are, for scorers that look at more than numbers
+    # what is known of all scores from earlier points, where that says something
     screen: Screen | None = None
-    sweep: Callable[[], Sweep | None] = lambda: None
+    sweep: Callable[[], Sweep | None] = lambda: None  # the scores of all pairs at once
+    # what violates among the pairs that have one of the first so many of some variables, scored at
+    # once
     stars: Callable[[Ints, int], Stars | None] | None = None
+    # whether all pairs at many variables cost hardly more than those at a few
     in_tiles: bool = False
+    # whether all pairs are scored anew sooner than bounds of their scores are kept
     anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """What a selector found.
+    """What a selector found."""
 
-    Attributes
-    ----------
-    keys : (k,) int64
-        Blocks to activate; none when nothing violates (or the search was cut short).
-    worst : float
-        Largest score seen at this point.
-    tested : int
-        How many different inactive blocks were scored at this point.
-    complete : bool
-        Whether that was every inactive block.
-    stop : Stop, optional
-        Why a search that is not complete will not go on: one of ``certificate.STOPS``.
-    """
-
-    keys: Ints
-    worst: float
-    tested: int
-    complete: bool
+    keys: Ints  # (k,): blocks to activate; none when nothing violates (or the search was cut short)
+    worst: float  # largest score seen at this point
+    tested: int  # how many different inactive blocks were scored at this point
+    complete: bool  # whether that was every inactive block
+    # why a search that is not complete will not go on: one of ``certificate.STOPS``
     stop: Stop | None = None
 
 
@@ -192,26 +150,14 @@ class MutualInformation:
 
 
 class Survey(NamedTuple):
-    """What a look at every inactive block found.
+    """What a look at every inactive block found."""
 
-    Attributes
-    ----------
-    keys : (k,) int64
-        Blocks that score above the view's threshold, ascending.
-    scores : (k,) float64
-    worst : float
-        The largest score; of blocks that cannot violate, none may be among those compared.
-    tested : int
-        How many inactive blocks were looked at, or cannot violate.
-    complete : bool
-        Whether that was every one.
-    """
-
-    keys: Ints
-    scores: Floats
+    keys: Ints  # (k,): blocks that score above the view's threshold, ascending
+    scores: Floats  # (k,)
+    # the largest score; of blocks that cannot violate, none may be among those compared
     worst: float
-    tested: int
-    complete: bool
+    tested: int  # how many inactive blocks were looked at, or cannot violate
+    complete: bool  # whether that was every one
 
 
 def survey(space: Space, view: View) -> Survey:
@@ -298,14 +244,6 @@ def _look(
 class Exhaustive:
     """Score all inactive blocks at every point and activate the best violators.
 
-    Parameters
-    ----------
-    count : int, optional
-        Blocks activated a round; None is every violator.
-    scorer : Scorer
-        What makes a violator good; default its violation. Only violators are ever activated, so
-        the certificate means the same whatever the scorer.
-
     References
     ----------
     Perkins, Lacker and Theiler (2003), Grafting. Chaabene and Huang, Best-choice edge grafting,
@@ -317,7 +255,7 @@ class Exhaustive:
 
     def __post_init__(self) -> None:
         if self.count is not None:
-            check_whole("count", self.count, 1)
+            whole_number("count", self.count, 1)
 
     def begin(self, space: Space, active: Ints, rng: np.random.Generator) -> _ExhaustiveSearch:
         """Return a fresh selection; it remembers nothing between points."""
@@ -403,18 +341,13 @@ class WorkingSet:
 
     A violator is taken if it is among the best of one of its two variables: a hub gets an edge from
     each of many others in the same round, while no variable brings in more than a few of its own.
-
-    Parameters
-    ----------
-    per_variable : int
-        Most new edges one variable brings in in one round.
     """
 
     per_variable: int = 2
     needs_pairs = True
 
     def __post_init__(self) -> None:
-        check_whole("per_variable", self.per_variable, 1)
+        whole_number("per_variable", self.per_variable, 1)
 
     def begin(self, space: Any, active: Ints, rng: np.random.Generator) -> _WorkingSetSearch:
         """Return a fresh selection."""

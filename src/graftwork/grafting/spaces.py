@@ -103,31 +103,11 @@ def tables_at_once(cards: Ints) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSpace:
-    """All pairs among some variables, or those that pass a index_map.
+    """All pairs among some variables, or those that pass a index_map."""
 
-    Attributes
-    ----------
-    variables : (n,) int64
-        The variables that may have edges, ascending.
-    index_map : IndexMap, optional
-        Which of the pairs may be edges; None is all of them.
-    batch : int
-        How many to score at once.
-
-    Examples
-    --------
-    >>> space = PairSpace(np.array([0, 2, 5]))
-    >>> space.size
-    3
-    >>> space.pairs(np.array([0, 1, 2])).tolist()
-    [[0, 2], [0, 5], [2, 5]]
-    >>> space.keys(np.array([[2, 5]]))
-    array([2])
-    """
-
-    variables: Ints
-    index_map: IndexMap | None = None
-    batch: int = TABLES
+    variables: Ints  # (n,): the variables that may have edges, ascending
+    index_map: IndexMap | None = None  # which of the pairs may be edges
+    batch: int = TABLES  # how many to score at once
     unit = "pair"
     whole = True
 
@@ -196,11 +176,6 @@ class PairSpace:
 
         Those come first whose own first variable is one of them: both parts are nearly all pairs
         between two lists, which are scored sooner than a mixture.
-
-        Examples
-        --------
-        >>> PairSpace(np.arange(4)).keys_of_stars(np.array([2, 0, 1, 3]), 1)
-        (array([5]), array([1, 3]))
         """
         first, second = np.triu_indices(leading, 1, len(variables))
         keys = self.keys(np.stack([variables[first], variables[second]], axis=1))
@@ -241,13 +216,7 @@ def list_keys(space: Space, who: str) -> Ints:
 
 
 def pairs_only(space: Space, who: str) -> PairSpace:
-    """Return the space if its blocks are whole tables, or refuse.
-
-    Examples
-    --------
-    >>> pairs_only(PairSpace(np.array([0, 1])), "first hit").size
-    1
-    """
+    """Return the space if its blocks are whole tables, or refuse."""
     if not isinstance(space, PairSpace):
         raise ValueError(f"{who} activates whole tables: use it in a Recipe with features=False")
     return space
@@ -255,26 +224,10 @@ def pairs_only(space: Space, who: str) -> PairSpace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexMap:
-    """Numbers that are kept, as runs; their keys are ``range(size)``, in the same order.
+    """Numbers that are kept, as runs; their keys are ``range(size)``, in the same order."""
 
-    Attributes
-    ----------
-    starts : (m,) int64
-        First number of each run, ascending.
-    before : (m + 1,) int64
-        How many numbers are kept before each run, and in all.
-
-    Examples
-    --------
-    >>> index_map = IndexMap.dropping(np.array([2, 3]), np.array([1, 1]), 6)
-    >>> index_map.numbers(np.arange(index_map.size))
-    array([0, 1, 4, 5])
-    >>> index_map.keys(np.array([1, 2, 5]))
-    array([ 1, -1,  3])
-    """
-
-    starts: Ints
-    before: Ints
+    starts: Ints  # (m,): first number of each run, ascending
+    before: Ints  # (m + 1,): how many numbers are kept before each run, and in all
 
     @staticmethod
     def keeping(starts: Ints, sizes: Ints) -> IndexMap:
@@ -318,29 +271,11 @@ class IndexMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSpace:
-    """All table cells of all pairs among some variables, or those that pass a index_map.
+    """All table cells of all pairs among some variables, or those that pass a index_map."""
 
-    Attributes
-    ----------
-    variables : (n,) int64
-        The variables that may have edges, ascending.
-    cards : (all variables,) int64
-        Their numbers of states.
-    index_map : IndexMap, optional
-        Which of the cells may be active, whole tables of them; None is all.
-
-    Examples
-    --------
-    >>> space = CellSpace(np.array([0, 2]), np.array([2, 9, 3]))
-    >>> space.size
-    6
-    >>> space.pairs(np.array([5])).tolist(), space.cells(np.array([5])).tolist()
-    ([[0, 2]], [5])
-    """
-
-    variables: Ints
-    cards: Ints
-    index_map: IndexMap | None = None
+    variables: Ints  # (n,): the variables that may have edges, ascending
+    cards: Ints  # (all variables,): their numbers of states
+    index_map: IndexMap | None = None  # which of the cells may be active, whole tables of them
     unit = "feature"
     whole = False
     batch = BATCH
@@ -438,10 +373,7 @@ class CellSpace:
 def _table_gradients(point: Point, pairs: Ints) -> tuple[Floats, Ints, bool]:
     """Return the gradient tables of any pairs, edges or not, and if those of non-edges are exact.
 
-    Parameters
-    ----------
-    pairs : (k, 2) int64
-        ``i < j`` in each row.
+    Shapes: pairs (k, 2) int64.
     """
     layout = point.potentials.layout
     edges = find_edges(layout, pairs)

@@ -27,13 +27,7 @@ PER_VARIABLE = 2
 
 
 class StarSearch(Memoryless):
-    """The search's memory: the variables that are not drawn yet, and the reservoir.
-
-    Parameters
-    ----------
-    hubs_from : int, optional
-        Number of active edges from which the variables with most edges come first; None is never.
-    """
+    """The search's memory: the variables that are not drawn yet, and the reservoir."""
 
     def __init__(self, space: PairSpace, hubs_from: int | None, rng: np.random.Generator) -> None:
         n = len(space.variables)

@@ -20,11 +20,6 @@ class ChowLiu:
 
     With an edge budget smaller than the tree, its required edges and then its strongest.
 
-    Parameters
-    ----------
-    fill : bool
-        Fill the edge budget with pairs drawn at random, whose tables are zero.
-
     References
     ----------
     Chow and Liu (1968), Approximating discrete probability distributions with dependence trees.
@@ -71,13 +66,6 @@ def strongest(potentials: Potentials, most: int | None) -> Potentials:
 
     The strength of an edge is the norm of its table less row and column means, as in models. Edges
     keep their order; of equal ones the first stay.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2, 2], [(0, 1), (1, 2)])
-    >>> weights = np.r_[np.zeros(6), 9, 9, 9, 9, 1, 0, 0, 1]
-    >>> strongest(Potentials(layout, weights), 1).layout.edges.tolist()
-    [[1, 2]]
     """
     layout = potentials.layout
     if most is None or layout.n_edges <= most:
@@ -88,14 +76,7 @@ def strongest(potentials: Potentials, most: int | None) -> Potentials:
 
 
 def with_pairs(potentials: Potentials, pairs: Ints) -> Potentials:
-    """Return the network with these pairs as further edges, whose tables are zero.
-
-    Examples
-    --------
-    >>> alone = Potentials(Layout.of([2, 2]), np.ones(4))
-    >>> with_pairs(alone, np.array([[0, 1]])).weights
-    array([1., 1., 1., 1., 0., 0., 0., 0.])
-    """
+    """Return the network with these pairs as further edges, whose tables are zero."""
     layout = Layout.of(
         potentials.layout.cards, np.concatenate([potentials.layout.edges, pairs.reshape(-1, 2)])
     )

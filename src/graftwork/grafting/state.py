@@ -72,11 +72,6 @@ class RunState:
         """The network's weights, evaluated."""
         return self.network.solution
 
-    def change(self, problem: Problem) -> None:
-        """Go on with another penalty."""
-        if problem is not self.problem:
-            self.problem, self.network = problem, self.network.under(problem)
-
     def activate(self, keys: Ints) -> None:
         """Add blocks of zeros."""
         if len(keys):

@@ -26,17 +26,6 @@ class RandomOrder:
 
     A four-round Feistel network on just enough bits, with values past the end skipped: no memory,
     no rejection of repeats, every number exactly once.
-
-    Attributes
-    ----------
-    place : int
-        How far it was read; it may be set back.
-
-    Examples
-    --------
-    >>> order = RandomOrder(10, np.random.default_rng(0))
-    >>> sorted(np.concatenate([order.take(6), order.take(6)]).tolist())
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
 
     def __init__(self, size: int, rng: np.random.Generator) -> None:
@@ -128,21 +117,7 @@ def _steps(space: PairSpace, keys: Ints, counts: Ints) -> Ints:
 def hubs_of(variables: Ints, degrees: Ints, threshold: float | None) -> Ints:
     """Return the variables whose degree centrality exceeds a threshold, the most central first.
 
-    Parameters
-    ----------
-    variables : (n,) int64
-        The variables that may have edges.
-    degrees : array of int64
-        Number of edges of every variable.
-    threshold : float, optional
-        Of the centrality, the degree over n - 1; default is the mean centrality.
-
-    Examples
-    --------
-    >>> hubs_of(np.arange(5), np.array([1, 3, 2, 2, 0]), None)
-    array([1, 2, 3])
-    >>> hubs_of(np.arange(5), np.array([1, 3, 2, 2, 0]), 0.5)
-    array([1])
+    Shapes: variables (n,) int64.
     """
     own, n = degrees[variables], len(variables)
     central = own * n > own.sum() if threshold is None else own / max(n - 1, 1) > threshold
@@ -197,10 +172,7 @@ class Queue:
 class PairStream:
     """Draws pairs in priority order; memory grows with the pairs drawn.
 
-    Attributes
-    ----------
-    hub_counts : (k,) int64
-        How often the pairs at each variable were moved forward.
+    Shapes: hub_counts (k,) int64.
     """
 
     def __init__(self, space: PairSpace, active: Ints, rng: np.random.Generator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -12,58 +13,34 @@ from graftwork.grafting.problem import Network, Problem
 from graftwork.grafting.recipe import Budget
 from graftwork.grafting.spaces import Space
 from graftwork.inference.layout import Potentials
-from graftwork.journal import keepable
 
 
-@keepable
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop.
+    """One round of the loop."""
 
-    Attributes
-    ----------
-    index : int
-        Number of the round, from 0 (the network as it started).
-    edges, blocks : int
-        Edges and active blocks (edges, or single features) after the round.
-    activated, pruned : int
-        How many blocks came and went in it.
-    objective, loss : float
-        At the end of the round; the penalty is the difference.
-    violation : float
-        Largest violation seen when the round's edges were chosen (NaN where none was scored: in
-        round 0, and where edges were exchanged).
-    stationarity : float
-        Residual over the active blocks at the end of the round.
-    accuracy : float
-        What the round was solved to.
-    trusted : bool
-        Whether the inference behind the round's last gradient converged (belief propagation may
-        not; it is damped first).
-    evaluations, blocks_scored, tables_counted : int
-        Totals so far: loss evaluations, scores of inactive pairs, pair tables computed.
-    seconds : float
-        Since the run began.
-    lam : float
-        The penalty's strength in this round.
-    """
-
-    index: int
-    edges: int
+    index: int  # number of the round, from 0 (the network as it started)
+    edges: int  # edges, blocks: edges and active blocks (edges, or single features) after the round
     blocks: int
-    activated: int
+    activated: int  # activated, pruned: how many blocks came and went in it
     pruned: int
-    objective: float
+    objective: float  # objective, loss: at the end of the round; the penalty is the difference
     loss: float
+    # largest violation seen when the round's edges were chosen (NaN where none was scored: in
+    # round 0, and where edges were exchanged)
     violation: float
-    stationarity: float
-    accuracy: float
+    stationarity: float  # residual over the active blocks at the end of the round
+    accuracy: float  # what the round was solved to
+    # whether the inference behind the round's last gradient converged (belief propagation may not;
+    # it is damped first)
     trusted: bool
+    # evaluations, blocks_scored, tables_counted: totals so far: loss evaluations, scores of
+    # inactive pairs, pair tables computed
     evaluations: int
     blocks_scored: int
     tables_counted: int
-    seconds: float
-    lam: float
+    seconds: float  # since the run began
+    lam: float  # the penalty's strength in this round
 
     def watched(self) -> str:
         """Return what there is to watch: the worst violation, or how many edges came and went."""
@@ -80,8 +57,9 @@ class Observer(Protocol):
     """Somebody who watches a run: a progress bar, a log, a test.
 
     It may also have ``on_step(steps)``, which is called with the number of solver steps since the
-    last round, and a ``journal``, which keeps what a run has done (see `graftwork.journal`); what
-    it has seen itself is then kept with that, if it has ``memory()`` and ``remember(memory)``.
+    last round, ``on_model(make)``, which a fit to a table calls after each round with a function
+    that returns the network so far as a model, and ``check()``, which is called where nothing else
+    is and may raise KeyboardInterrupt, to end the run with what there is.
     """
 
     def on_stage(self, text: str, step: int, steps: int) -> None:
@@ -123,11 +101,6 @@ class PassOn:
     def __init__(self, inner: Observer) -> None:
         self._inner = inner
 
-    @property
-    def journal(self) -> Any:
-        """That of the other one."""
-        return getattr(self._inner, "journal", None)
-
     def on_stage(self, text: str, step: int, steps: int) -> None:
         """Pass it on."""
         self._inner.on_stage(text, step, steps)
@@ -149,6 +122,19 @@ class PassOn:
     def on_search(self, tested: int, total: int) -> None:
         """Pass it on."""
         self._inner.on_search(tested, total)
+
+    def check(self) -> None:
+        """Let the other one end the run."""
+        check_of(self._inner)()
+
+
+def check_of(observer: Observer) -> Callable[[], None]:
+    """Return the function by which an observer may end a run where there is nothing to tell."""
+    return getattr(observer, "check", _nothing)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class RunLog:

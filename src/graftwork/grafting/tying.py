@@ -31,8 +31,8 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.kernels.kmeans import cut_into_clusters
 from graftwork.objectives.protocol import Objective
 from graftwork.objectives.tied import Shifted, Tied
+from graftwork.parameters import whole_number
 from graftwork.penalties import L1, Blocks
-from graftwork.settings import check_whole
 from graftwork.solvers import ProximalQuasiNewton, Solution, measure
 from graftwork.solvers.solution import never
 
@@ -49,29 +49,18 @@ LEAST_CURVATURE = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tying:
-    """A network whose weights share few values.
+    """A network whose weights share few values."""
 
-    Attributes
-    ----------
-    potentials : Potentials
-        The tied network.
-    values : (k,) float64
-        The values its weights take, without zero, in order.
-    n_weights : int
-        How many weights it takes to write the network down: those that are not zero where it is
-        written with the fewest.
-    loss_before, loss_after : float
-        The loss of the network it was made of, and its own, on the rows learned from.
-    rounds : int
-        Groupings tried; 0 if nothing needed tying.
-    """
-
-    potentials: Potentials
-    values: Floats
+    potentials: Potentials  # the tied network
+    values: Floats  # (k,): the values its weights take, without zero, in order
+    # how many weights it takes to write the network down: those that are not zero where it is
+    # written with the fewest
     n_weights: int
+    # loss_before, loss_after: the loss of the network it was made of, and its own, on the rows
+    # learned from
     loss_before: float
     loss_after: float
-    rounds: int
+    rounds: int  # groupings tried; 0 if nothing needed tying
 
     def __repr__(self) -> str:
         return (
@@ -120,34 +109,8 @@ def tie(
 
     Deterministic, and the same for any number of threads. A network with no more values than that
     comes back as it is, or written with fewer weights if it takes that to have so few values.
-
-    Parameters
-    ----------
-    objective : Objective
-        The loss it was learned with.
-    potentials : Potentials
-        The learned network.
-    count : int
-        How many values there may be, zero not counted.
-    tolerance : float
-        Largest slope of the divergence along any of the values at the end.
-    observer : Observer, optional
-        Told of each round, as a stage.
-    halted : function
-        True when there is no time left: then the best grouping so far counts.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_table
-    >>> from graftwork.data.encoded import prepare
-    >>> from graftwork.objectives import PseudoLikelihood
-    >>> sample = prepare(as_table({"a": [0, 0, 1], "b": [0, 1, 1], "c": [0, 0, 0]}))
-    >>> learned = Potentials(Layout.of(sample.cards), np.array([0.0, 0.5, 0.0, 0.7, 0.0]))
-    >>> tying = tie(PseudoLikelihood(sample, 1), learned, 1)
-    >>> tying.potentials.weights.round(2)
-    array([0. , 0.6, 0. , 0.6, 0. ])
     """
-    check_whole("count", count, 1)
+    whole_number("count", count, 1)
     learned = objective.at(potentials)
     start = sparsest(potentials, _most_frequent(objective))
     if count >= len(_values_of(start.weights)):
@@ -262,17 +225,7 @@ def cluster(values: Floats, weights: Floats, count: int) -> tuple[Ints, Floats]:
     The groups minimise the weighted squares of the distances to their means: exactly, or where
     numbers times groups exceed ``MOST_CELLS`` nearly (Lloyd's iteration).
 
-    Parameters
-    ----------
-    values, weights : (m,) float64
-        Weights are positive.
-    count : int
-        From 1 to m.
-
-    Examples
-    --------
-    >>> cluster(np.array([5.0, 1.0, 2.0, 6.0]), np.array([3.0, 1.0, 1.0, 1.0]), 2)
-    (array([1, 0, 0, 1]), array([1.5 , 5.25]))
+    Shapes: values, weights (m,) float64.
     """
     order = np.argsort(values, kind="stable")
     x, w = np.ascontiguousarray(values[order]), np.ascontiguousarray(weights[order])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from graftwork.errors import ParameterError
 from graftwork.estimators import MarkovNetwork
 from graftwork.estimators.assemble import to_model
 from graftwork.estimators.lines import Lines, watcher
-from graftwork.estimators.parts import whole_number
 from graftwork.estimators.spec import FitSpec
 from graftwork.grafting.trace import Observer
 from graftwork.groups.comparison import GlobalStrength, GroupComparison
@@ -38,7 +38,7 @@ from graftwork.inference.layout import Ints
 from graftwork.kernels.threads import count_threads
 from graftwork.limits import RESAMPLES
 from graftwork.models import PairwiseMRF
-from graftwork.parameters import number
+from graftwork.parameters import number, whole_number
 
 Pair = tuple[int, int]
 
@@ -54,6 +54,7 @@ def compare_groups(
     random_state: Any = 0,
     n_jobs: int | None = None,
     observer: Observer | None = None,
+    folder: str | PathLike[str] | None = None,
     **parameters: Any,
 ) -> GroupComparison:
     """Return a network of each group of rows, and tests of where the networks differ.
@@ -91,6 +92,9 @@ def compare_groups(
         Threads of a fit, and permutations done at once. Results do not depend on it.
     observer : Observer, optional
         Notified of the permutations that are done; default that of the networks (``verbose``).
+    folder : path-like, optional
+        Keeps a file for every permutation that is done. The same call goes on from there; files of
+        other rows or settings are not used. Remove the folder when you have the result.
     **parameters
         Other parameters of `MarkovNetwork`, such as ``missing`` and ``knowledge``, for all
         networks.
@@ -139,7 +143,7 @@ def compare_groups(
     if not count:
         return found
     watching = net.spec().observer if observer is None else watcher(observer, Lines())
-    return comparing.permuted(found, count, random_state, count_threads(n_jobs), watching)
+    return comparing.permuted(found, count, random_state, count_threads(n_jobs), watching, folder)
 
 
 class _Comparing:
@@ -216,7 +220,13 @@ class _Comparing:
         return GlobalStrength(tuple(sums.tolist()), tuple(errors.tolist()), statistic, degrees, p)
 
     def permuted(
-        self, found: GroupComparison, count: int, seed: Any, jobs: int, observer: Observer
+        self,
+        found: GroupComparison,
+        count: int,
+        seed: Any,
+        jobs: int,
+        observer: Observer,
+        folder: str | PathLike[str] | None,
     ) -> GroupComparison:
         """Return the comparison with what permutations of the group labels say."""
         tables = self._rows.tables
@@ -251,6 +261,7 @@ class _Comparing:
             observed,
             jobs,
             observer,
+            folder,
         )
         return replace(found, permutations=done, interrupted=interrupted)
 

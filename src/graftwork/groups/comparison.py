@@ -34,16 +34,9 @@ WEIGHTS = ("weight_difference", "weight_low", "weight_high")
 
 @dataclass(frozen=True, slots=True)
 class GlobalStrength:
-    """The sum of the norms of all pairs tested, in each group, and the test that it is equal.
+    """The sum of the norms of all pairs tested, in each group, and the test that it is equal."""
 
-    Attributes
-    ----------
-    sums, errors : tuple of float
-        Of each group, with standard errors.
-    statistic, df, p_value : float
-    """
-
-    sums: tuple[float, ...]
+    sums: tuple[float, ...]  # sums, errors: of each group, with standard errors
     errors: tuple[float, ...]
     statistic: float
     df: float

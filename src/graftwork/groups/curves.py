@@ -21,11 +21,6 @@ def curved_in(networks: Iterable[tuple[MarkovNetwork, Table]], names: Sequence[A
     """Return the pairs that are curved in one of some networks, as places among names.
 
     Where networks were tested the tests say so, otherwise the tables.
-
-    Parameters
-    ----------
-    networks : iterable of (MarkovNetwork, Table)
-        Each with the rows that it was learned from.
     """
     place = {name: i for i, name in enumerate(names)}
     found: set[tuple[int, int]] = set()

@@ -31,23 +31,13 @@ class Norms:
     """Norms of pairs' tables in each group, in the states that all groups have.
 
     What noise adds to a norm on average is taken off.
-
-    Attributes
-    ----------
-    values : (groups, pairs) float64
-    noise : list of list of (float, float)
-        Of each group and pair: the scale and the number of dimensions of its noise. The square of
-        the norm, divided by the scale, is about a noncentral chi-square.
-    raw : (groups, pairs) float64
-        Before noise is taken off.
-    directions : list of list of (df,) float64
-        Of each group and pair: how the norm moves with its parameters.
     """
 
-    values: Floats
-    raw: Floats
+    values: Floats  # (groups, pairs)
+    raw: Floats  # (groups, pairs): before noise is taken off
+    # of each group and pair: the scale and the number of dimensions of its noise
     noise: list[list[tuple[float, float]]]
-    directions: list[list[Floats]]
+    directions: list[list[Floats]]  # of each group and pair: how the norm moves with its parameters
 
     @staticmethod
     def of(groups: Sequence[Estimates]) -> Norms:
@@ -97,22 +87,13 @@ class Norms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Signed weights of pairs in each group: theta, as `PairwiseMRF.weight` has it.
+    """Signed weights of pairs in each group: theta, as `PairwiseMRF.weight` has it."""
 
-    Attributes
-    ----------
-    values : (groups, pairs) float64
-        NaN where a pair has none: a variable of more than two states without an order, or a curved
-        table.
-    steps : (pairs,) float64
-        The parameter of a pair whose weight is one.
-    estimates : sequence of Estimates
-        Of each group.
-    """
-
+    # (groups, pairs): NaN where a pair has none: a variable of more than two states without an
+    # order, or a curved table
     values: Floats
-    steps: Floats
-    estimates: Sequence[Estimates]
+    steps: Floats  # (pairs,): the parameter of a pair whose weight is one
+    estimates: Sequence[Estimates]  # of each group
 
     @staticmethod
     def of(groups: Sequence[Estimates], pairs: Ints, shared: SharedStates) -> Weights:
@@ -264,18 +245,7 @@ def log_q_of_chosen(log_p: Floats, known: NDArray[np.bool_], n_pairs: int) -> Fl
     difference is: its test counts as one of that many. Each kind has half of the rate (the method
     of Benjamini and Hochberg with weights). No q-value is less than its p-value.
 
-    Parameters
-    ----------
-    log_p : (k,) float64
-    known : (k,) bool
-        Which are edges of the network of all rows.
-    n_pairs : int
-        How many pairs there are to choose from.
-
-    Examples
-    --------
-    >>> np.exp(log_q_of_chosen(np.log([1e-3, 1e-3]), np.array([True, False]), 101)).round(3)
-    array([0.002, 0.1  ])
+    Shapes: log_p (k,) float64; known (k,) bool.
 
     References
     ----------

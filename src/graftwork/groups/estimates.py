@@ -55,29 +55,14 @@ POWER, MOST_SHARE = 3, 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupFit:
-    """The edges of the union, fitted to the rows of one group.
+    """The edges of the union, fitted to the rows of one group."""
 
-    Attributes
-    ----------
-    table : Table
-        Names and states.
-    sample : EncodedRows
-        The rows.
-    problem : Problem
-        The pseudo-likelihood with the refits' prior.
-    solution : Solution
-    curved : frozenset of pairs
-        Of pairs of ordered variables, only these have whole tables.
-    lost : Lost
-        What missing cells take from the precision.
-    """
-
-    table: Table
-    sample: EncodedRows
-    problem: Problem
+    table: Table  # names and states
+    sample: EncodedRows  # the rows
+    problem: Problem  # the pseudo-likelihood with the refits' prior
     solution: Solution
-    curved: Curved
-    lost: Lost = NOTHING_LOST
+    curved: Curved  # of pairs of ordered variables, only these have whole tables
+    lost: Lost = NOTHING_LOST  # what missing cells take from the precision
 
     @property
     def potentials(self) -> Potentials:
@@ -122,15 +107,6 @@ def fit_edges(
 
     Edges at variables that do not vary in these rows are left out. Missing cells that are to be
     drawn are drawn from this network, in turns with its weights, and several times for the last.
-
-    Parameters
-    ----------
-    spec : FitSpec
-        What it says of missing cells counts.
-    near : PairwiseMRF
-        A network of these or other rows with some of the edges, where to begin.
-    curved : frozenset of pairs
-        Of pairs of ordered variables, only these get whole tables.
     """
     table, _ = read_rows(spec, rows, None)
     assert isinstance(table, Table)
@@ -182,37 +158,17 @@ def _fitted(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """What one group says of some pairs, in differences between states that all groups have.
+    """What one group says of some pairs, in differences between states that all groups have."""
 
-    Attributes
-    ----------
-    values : list of (df,) float64
-        The parameters of each pair.
-    spreads : list of (df, df) float64
-        Their covariance, as the curvature has it.
-    robust : list of (df, df) float64
-        Their robust covariance; as ``spreads`` where it was not asked for.
-    added : (pairs,) float64
-        What missing cells have added to the covariances, as a share.
-    most : float
-        The largest scale of a test (see `edge_tests.most_scale`).
-    """
-
-    values: list[Floats]
-    spreads: list[Floats]
-    robust: list[Floats]
-    added: Floats
-    most: float
+    values: list[Floats]  # the parameters of each pair
+    spreads: list[Floats]  # their covariance, as the curvature has it
+    robust: list[Floats]  # their robust covariance; as ``spreads`` where it was not asked for
+    added: Floats  # (pairs,): what missing cells have added to the covariances, as a share
+    most: float  # the largest scale of a test (see `edge_tests.most_scale`)
 
     @staticmethod
     def of(fit: GroupFit, pairs: Ints, shared: SharedStates, *, robust: bool = True) -> Estimates:
-        """Return the estimates of pairs that are edges of a fit.
-
-        Parameters
-        ----------
-        robust : bool
-            Whether robust covariances are wanted.
-        """
+        """Return the estimates of pairs that are edges of a fit."""
         contrasts = _contrasts(fit, shared)
         rows = FittedRows.of(fit.solution.point, contrasts)
         edges = find_edges(fit.potentials.layout, pairs)
@@ -291,11 +247,6 @@ def spread_of_sum(
 
     Estimates of different edges depend on each other, so that variances cannot be added: each row's
     influence on the sum is.
-
-    Parameters
-    ----------
-    directions : list of (df,) float64
-        Of each pair, in its shared parameters.
     """
     if not len(pairs):
         return 0.0

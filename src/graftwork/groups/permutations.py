@@ -7,6 +7,7 @@ are fitted to it again, beginning at the weights of all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from graftwork.data import Table
 from graftwork.estimators.pool import run_pool
 from graftwork.estimators.resampling import Units, seeds_for
 from graftwork.estimators.spec import FitSpec
+from graftwork.finished import Finished
 from graftwork.grafting.trace import Observer, Silence
 from graftwork.groups.differences import rises_of
 from graftwork.groups.estimates import Estimates, fit_edges, norms_of, shared_between
@@ -31,67 +33,47 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permutations:
-    """What permutations of the group labels say.
-
-    Attributes
-    ----------
-    n_done, n_asked : int
-    p_values : (pairs,) float64
-        The share of permutations in which the pair differs as much (the observed one included).
-    familywise : (pairs,) float64
-        The share in which some edge of the network of all rows differs as much; NaN for pairs that
-        are none of those.
-    invariance : float
-        p-value of the largest difference of all those edges, and of the pairs that groups' own
-        networks have beside them (see `_invariance`).
-    strength : float
-        p-value of the difference of global strengths.
-    """
+    """What permutations of the group labels say."""
 
     n_done: int
     n_asked: int
+    # (pairs,): the share of permutations in which the pair differs as much (the observed one
+    # included)
     p_values: Floats
+    # (pairs,): the share in which some edge of the network of all rows differs as much
     familywise: Floats
+    # p-value of the largest difference of all those edges, and of the pairs that groups' own
+    # networks have beside them (see `_invariance`)
     invariance: float
-    strength: float
+    strength: float  # p-value of the difference of global strengths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """What is kept of one permutation."""
+
+    # rises, sizes: (pairs,): the statistics of the pairs and their numbers of parameters; 0 and 1
+    # for a pair that cannot be compared in this permutation
+    rises: Floats
+    sizes: Floats
+    spread: float  # that of the global strengths
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Permuting:
-    """What permutations are fitted with; ``learn`` does one of them, by number.
-
-    Attributes
-    ----------
-    spec : FitSpec
-    units : Units
-        The rows of all groups.
-    sizes : tuple of int
-        How many of them each group has.
-    pairs : (k, 2) int64
-        The pairs that are tested.
-    edges : (l, 2) int64
-        All edges that are fitted.
-    near : PairwiseMRF
-        Those fitted to all rows.
-    curved : frozenset of pairs
-        Of pairs of ordered variables, only these have whole tables.
-    seeds : list of SeedSequence
-    """
+    """What permutations are fitted with; ``learn`` does one of them, by number."""
 
     spec: FitSpec
-    units: Units
-    sizes: tuple[int, ...]
-    pairs: Ints
-    edges: Ints
-    near: PairwiseMRF
-    curved: Curved
+    units: Units  # the rows of all groups
+    sizes: tuple[int, ...]  # how many of them each group has
+    pairs: Ints  # (k, 2): the pairs that are tested
+    edges: Ints  # (l, 2): all edges that are fitted
+    near: PairwiseMRF  # those fitted to all rows
+    curved: Curved  # of pairs of ordered variables, only these have whole tables
     seeds: list[np.random.SeedSequence]
 
-    def learn(self, number: int, observer: Observer) -> tuple[Floats, Floats, float]:
-        """Return the statistics of the pairs, their numbers of parameters, and the strengths'.
-
-        A pair that cannot be compared in a permutation has the statistic 0.
-        """
+    def learn(self, number: int, observer: Observer) -> Permutation:
+        """Return the statistics of one permutation."""
         rng = np.random.default_rng(self.seeds[number])
         spec = replace(self.spec, n_jobs=1, observer=observer)
         fits = []
@@ -107,7 +89,7 @@ class Permuting:
         rises, sizes = np.zeros(len(self.pairs)), np.ones(len(self.pairs))
         rises[there] = rises_of(groups, len(pairs))
         sizes[there] = [len(values) for values in groups[0].values]
-        return rises, sizes, spread_of_strengths(groups)
+        return Permutation(rises, sizes, spread_of_strengths(groups))
 
 
 def spread_of_strengths(groups: list[Estimates]) -> float:
@@ -128,33 +110,27 @@ def permute(
     strength: float,
     jobs: int,
     observer: Observer,
+    folder: str | PathLike[str] | None = None,
 ) -> tuple[Permutations, bool]:
     """Return what permutations say of tests, and whether it was interrupted.
 
-    Parameters
-    ----------
-    tests : Findings
-        The observed ones. Statistics of permutations are scaled like these, so that pairs with
-        different numbers of parameters can be compared.
-    sizes : (pairs,) float64
-        Numbers of parameters of the pairs.
-    known : (pairs,) bool
-        Which are edges of the network of all rows.
-    n_pairs : int
-        How many pairs there are to choose the others from.
-    strength : float
-        The observed difference of the sums of norms.
+    Shapes: sizes (pairs,) float64; known (pairs,) bool.
     """
     asked = len(permuting.seeds)
     watched = replace(permuting, spec=replace(permuting.spec, observer=Silence()))
-    done, _, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations")
+    settings = replace(watched.spec, seed=None, n_jobs=None, observer=None)  # type: ignore[arg-type]
+    finished = Finished.within(
+        folder, Permutation, settings, permuting.units, permuting.sizes, permuting.pairs,
+        permuting.edges, permuting.curved, permuting.seeds,
+    )  # fmt: skip
+    done, interrupted = run_pool(watched, range(asked), jobs, observer, "permutations", finished)
     kept = [done[k] for k in sorted(done)]
     scales = np.divide(tests.rises, tests.statistics, out=np.ones(len(sizes)),
                        where=tests.statistics > 0)  # fmt: skip
     drawn = np.array(
         [
-            log_tail(rises / scales, tests.degrees * own / np.maximum(sizes, 1.0))
-            for rises, own, _ in kept
+            log_tail(one.rises / scales, tests.degrees * one.sizes / np.maximum(sizes, 1.0))
+            for one in kept
         ]
     ).reshape(len(kept), len(sizes))
     familywise = np.full(len(sizes), np.nan)
@@ -167,7 +143,7 @@ def permute(
         p_values=_shares(drawn, tests.log_p),
         familywise=familywise,
         invariance=_invariance(familywise, tests.log_p, known, n_pairs) if kept else float("nan"),
-        strength=float(_shares(-np.array([[one[2]] for one in kept]), np.array([-strength]))[0])
+        strength=float(_shares(-np.array([[one.spread] for one in kept]), np.array([-strength]))[0])
         if kept
         else float("nan"),
     )
@@ -181,10 +157,7 @@ def _invariance(familywise: Floats, log_p: Floats, known: NDArray[np.bool_], n_p
     for being different, which permutations of the labels do not repeat: it counts by theory, as one
     of all pairs there were to choose from. Each kind has half of the level.
 
-    Parameters
-    ----------
-    familywise : (pairs,) float64
-        p-values of the largest difference; NaN for pairs that are not known.
+    Shapes: familywise (pairs,) float64.
 
     Examples
     --------
@@ -226,15 +199,7 @@ def make_permuting(
     count: int,
     seed: Any,
 ) -> Permuting:
-    """Return what a number of permutations are fitted with.
-
-    Parameters
-    ----------
-    rows : Table
-        All rows, in the order of their groups.
-    sizes : tuple of int
-        How many rows each group has. Rows of whole weights count as repeated ones.
-    """
+    """Return what a number of permutations are fitted with."""
     units = Units.of(rows)
     if units.weights is None:
         weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights

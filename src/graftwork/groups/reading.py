@@ -29,24 +29,12 @@ MOST_VALUES = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedRows:
-    """Rows by group.
+    """Rows by group."""
 
-    Attributes
-    ----------
-    by : hashable
-        The column of the groups.
-    groups : tuple
-        Its values.
-    tables : tuple of Table
-        The rows of each group, without that column. All have the same states.
-    whole : Table
-        All rows, with it.
-    """
-
-    by: Any
-    groups: tuple[Any, ...]
-    tables: tuple[Table, ...]
-    whole: Table
+    by: Any  # the column of the groups
+    groups: tuple[Any, ...]  # its values
+    tables: tuple[Table, ...]  # the rows of each group, without that column
+    whole: Table  # all rows, with it
 
     @property
     def names(self) -> tuple[Any, ...]:

@@ -27,47 +27,25 @@ Curved = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """The differences between states of one variable that are compared.
+    """The differences between states of one variable that are compared."""
 
-    Attributes
-    ----------
-    contrasts : (k, s) float64
-        Over all declared states; rows sum to zero. No rows where groups share fewer than two
-        states.
-    members : tuple of (m,) int64
-        Which states are in each of its pooled states.
-    basis : (pooled states, k) float64
-        The parameters as values of the pooled states, which sum to zero.
-    step : float
-        What the one contrast makes of the scores; NaN where there are more, or no scores.
-    """
-
-    contrasts: Floats
-    members: tuple[Ints, ...]
+    contrasts: Floats  # (k, s): over all declared states; rows sum to zero
+    members: tuple[Ints, ...]  # which states are in each of its pooled states
+    # (pooled states, k): the parameters as values of the pooled states, which sum to zero
     basis: Floats
-    step: float
+    step: float  # what the one contrast makes of the scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedStates:
-    """The differences between states that are compared.
+    """The differences between states that are compared."""
 
-    Attributes
-    ----------
-    whole : tuple of Side
-        Of each variable in whole tables.
-    linear : tuple of Side
-        Of each variable in linear tables; the same as whole for variables without an order.
-    curved : frozenset of pairs
-        The pairs of which whole tables are compared although a variable is ordered.
-    rare : (n,) bool
-        Whether one of the pooled states still has fewer than ten rows in some group; of variables
-        of which only the slope along their scores is compared, False.
-    """
-
-    whole: tuple[Side, ...]
+    whole: tuple[Side, ...]  # of each variable in whole tables
+    # of each variable in linear tables; the same as whole for variables without an order
     linear: tuple[Side, ...]
-    curved: Curved
+    curved: Curved  # the pairs of which whole tables are compared although a variable is ordered
+    # (n,): whether one of the pooled states still has fewer than ten rows in some group; of
+    # variables of which only the slope along their scores is compared, False
     rare: NDArray[np.bool_]
 
     @staticmethod
@@ -77,15 +55,7 @@ class SharedStates:
         degree: int = 1,
         curved: Curved = frozenset(),
     ) -> SharedStates:
-        """Return what can be compared between some groups, whose declared states are the same.
-
-        Parameters
-        ----------
-        scores : sequence of (s_i,) float64 or None
-            Of the declared states of each variable; None for one without an order. Default none.
-        degree : int
-            The largest power of scores that counts as linear.
-        """
+        """Return what can be compared between some groups, whose declared states are the same."""
         counts = [_counts(sample) for sample in samples]
         fewest = [np.min(each, axis=0) for each in zip(*counts, strict=True)]
         known = list(scores) or [None] * len(fewest)
@@ -157,10 +127,7 @@ def _nothing(n_states: int) -> Side:
 def _pooled(fewest: Floats, scores: Floats | None = None) -> tuple[Side, bool]:
     """Return differences between pooled states, and whether one of these is rare.
 
-    Parameters
-    ----------
-    fewest : (s,) float64
-        Of each state the fewest rows in any group.
+    Shapes: fewest (s,) float64.
 
     Examples
     --------

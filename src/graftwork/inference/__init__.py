@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 
 from graftwork.inference.elimination import Cost, estimate
 from graftwork.inference.engines import Beliefs, Engine
@@ -11,21 +12,12 @@ from graftwork.inference.layout import Layout, Potentials
 from graftwork.inference.loopy import Automatic, LoopyBP
 from graftwork.inference.messages import Rule
 from graftwork.inference.reweighted import TreeReweighted
-from graftwork.registry import Registry
-
-#: Engines by name; where one takes a rule for inactive pairs, its parameter is ``rule``.
-ENGINES: Registry[Engine] = Registry(__name__)
+from graftwork.registry import ENGINES
 
 
 def make_engine(name: str, rule: Rule = "path") -> Engine:
-    """Return the engine of this name, with a rule for inactive pairs where it needs one.
-
-    Examples
-    --------
-    >>> make_engine("bp", "product").rule, make_engine("exact", "product")
-    ('product', JunctionTree(limit_cells=67108864))
-    """
-    factory = ENGINES[name]
+    """Return the engine of this name, with a rule for inactive pairs where it needs one."""
+    factory: Callable[..., Engine] = ENGINES[name]
     takes_rule = "rule" in inspect.signature(factory).parameters
     return factory(rule=rule) if takes_rule else factory()
 

@@ -52,23 +52,12 @@ NEARLY_ALL = 0.9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibrated:
-    """A network with the margins wanted, and how close they are.
-
-    Attributes
-    ----------
-    potentials : Potentials
-    margins : (n_unary,) float64
-        Those of the network.
-    exact : bool
-        Whether a junction tree found them; else they are estimates.
-    noise : float
-        The largest standard error of an estimate.
-    """
+    """A network with the margins wanted, and how close they are."""
 
     potentials: Potentials
-    margins: Floats
-    exact: bool
-    noise: float
+    margins: Floats  # (n_unary,): those of the network
+    exact: bool  # whether a junction tree found them; else they are estimates
+    noise: float  # the largest standard error of an estimate
 
 
 def calibrate(
@@ -79,28 +68,7 @@ def calibrate(
 ) -> Calibrated | None:
     """Return the network with unaries such that its margins are those wanted.
 
-    Parameters
-    ----------
-    potentials : Potentials
-    wanted : (n_unary,) float64
-        A probability above zero for every state.
-    halted : function
-        True when there is no time left.
-    n_jobs : int, optional
-        Threads that draw; what is found does not depend on it.
-
-    Returns
-    -------
-    Calibrated or None
-        None where the time was up before there was anything better.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> tied = Potentials(layout, np.array([0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 2.0]))
-    >>> found = calibrate(tied, np.array([0.3, 0.7, 0.4, 0.6]))
-    >>> found.margins.round(6), found.exact
-    (array([0.3, 0.7, 0.4, 0.6]), True)
+    Shapes: wanted (n_unary,) float64.
     """
     layout = potentials.layout
     if is_quick(layout):
@@ -113,13 +81,7 @@ def calibrate(
 
 
 def is_quick(layout: Layout) -> bool:
-    """Return whether a junction tree takes a moment, so that as many as needed are affordable.
-
-    Examples
-    --------
-    >>> is_quick(Layout.of([2, 2], [(0, 1)]))
-    True
-    """
+    """Return whether a junction tree takes a moment, so that as many as needed are affordable."""
     return eliminate(layout).cost.total_cells <= QUICK_CELLS
 
 
@@ -212,10 +174,7 @@ def _loose(potentials: Potentials) -> NDArray[np.bool_]:
 class Covariances:
     """Covariances of all states, as draws tell them.
 
-    Parameters
-    ----------
-    layout : Layout
-    codes : (n, draws) integers
+    Shapes: codes (n, draws) integers.
     """
 
     def __init__(self, layout: Layout, codes: NDArray[np.integer[Any]]) -> None:

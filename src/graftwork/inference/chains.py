@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.journal import keepable
 from graftwork.kernels.row_sums import BLOCK, cache_lines
 
 Codes = NDArray[np.int32]
@@ -27,21 +26,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class ChainShape:
-    """How many labels there are, and how far back a label looks.
-
-    Attributes
-    ----------
-    n_labels : int
-    order : {1, 2}
-
-    Examples
-    --------
-    >>> shape = ChainShape(3, 2)
-    >>> shape.n_outputs, shape.n_pairs, shape.n_triples
-    (12, 9, 27)
-    >>> shape.columns(np.array([0, 2, 3, 11]))
-    array([ 0,  2,  8, 26])
-    """
+    """How many labels there are, and how far back a label looks."""
 
     n_labels: int
     order: int = 1
@@ -83,13 +68,7 @@ class ChainShape:
         return columns
 
     def outputs(self, columns: Ints) -> Ints:
-        """Return the outputs in these columns.
-
-        Examples
-        --------
-        >>> ChainShape(3, 2).outputs(np.array([0, 2, 8, 26]))
-        array([ 0,  2,  3, 11])
-        """
+        """Return the outputs in these columns."""
         block, label = np.divmod(columns, self.reach)
         outputs: Ints = block * self.n_labels + label
         return outputs
@@ -97,11 +76,7 @@ class ChainShape:
     def moves(self, pairs: Floats, triples: Floats) -> tuple[Floats, Floats]:
         """Return the weights of pairs and of moves between states, as kernels read them.
 
-        Parameters
-        ----------
-        pairs : (n_pairs,) float64
-            Weight of label c after label g at ``g * n_labels + c``.
-        triples : (n_triples,) float64
+        Shapes: pairs (n_pairs,) float64; triples (n_triples,) float64.
         """
         k, reach = self.n_labels, self.reach
         if self.order == 1:
@@ -114,30 +89,13 @@ class ChainShape:
         return padded, moves
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureLayout:
-    """The active features in the order of activation, in blocks that come and go together.
+    """The active features in the order of activation, in blocks that come and go together."""
 
-    Attributes
-    ----------
-    blocks : (m,) int64
-        The number of each block.
-    offsets : (m + 1,) int64
-        Where each block starts in the flat vector.
-    features : (size,) int64
-        The number of the feature that each entry is the weight of.
-
-    Examples
-    --------
-    >>> layout = FeatureLayout.of(np.array([0, 2, 3]), np.array([1, 0]))
-    >>> layout.features, layout.offsets
-    (array([2, 0, 1]), array([0, 1, 3]))
-    """
-
-    blocks: Ints
-    offsets: Ints
-    features: Ints
+    blocks: Ints  # (m,): the number of each block
+    offsets: Ints  # (m + 1,): where each block starts in the flat vector
+    features: Ints  # (size,): the number of the feature that each entry is the weight of
     n_variables = 0
     n_unary = 0
 
@@ -160,7 +118,6 @@ class FeatureLayout:
         return len(self.features)
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureWeights:
     """Weights of active features: a layout and the numbers in it."""

@@ -27,28 +27,11 @@ ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What exact inference needs.
+    """What exact inference needs."""
 
-    Attributes
-    ----------
-    width : int
-        Treewidth of the order found: the largest clique has ``width + 1`` variables.
-    largest_clique_cells : int
-        Cells of the largest table.
-    total_cells : int
-        Cells of all tables.
-    bytes : int
-        Memory of the tables of one run.
-
-    Examples
-    --------
-    >>> estimate([2, 2, 2], [(0, 1), (1, 2)])
-    Cost(width=1, largest_clique_cells=4, total_cells=10, bytes=80)
-    """
-
-    width: int
-    largest_clique_cells: int
-    total_cells: int
+    width: int  # treewidth of the order found: the largest clique has ``width + 1`` variables
+    largest_clique_cells: int  # cells of the largest table
+    total_cells: int  # cells of all tables
 
     @property
     def bytes(self) -> int:
@@ -64,15 +47,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elimination:
-    """An order of elimination with the variables each one is joined to when it goes.
-
-    Attributes
-    ----------
-    order : variables, first eliminated first, without the tail
-    separators : for each of `order`, its neighbours at that moment
-    tail : variables left when the rest was complete (or declared so): they form one clique
-    cost : Cost
-    """
+    """An order of elimination with the variables each one is joined to when it goes."""
 
     order: list[int]
     separators: list[set[int]]
@@ -81,14 +56,7 @@ class Elimination:
 
 
 def estimate(cards: object, edges: object) -> Cost:
-    """Return what exact inference on this graph needs, without allocating a table.
-
-    Examples
-    --------
-    >>> ring = [(0, 1), (1, 2), (2, 3), (0, 3)]
-    >>> estimate([3] * 4, ring).width
-    2
-    """
+    """Return what exact inference on this graph needs, without allocating a table."""
     return eliminate(Layout.of(cards, edges)).cost
 
 
@@ -278,13 +246,7 @@ def _with_tail(cost: Cost, cards: list[int]) -> Cost:
 
 
 def refusal(cost: Cost, limit_cells: int, advice: str = ADVICE) -> str:
-    """Return the sentence that says why exact inference is refused and what to do instead.
-
-    Examples
-    --------
-    >>> refusal(Cost(30, 2**31, 2**32), 2**26)  # doctest: +ELLIPSIS
-    'Exact inference needs about 4,294,967,296 table cells (32 GiB; treewidth 30, largest clique ...
-    """
+    """Return the sentence that says why exact inference is refused and what to do instead."""
     return (
         f"Exact inference needs about {_count(cost.total_cells)} table cells "
         f"({_gibibytes(cost.bytes)}; treewidth {cost.width}, largest clique "

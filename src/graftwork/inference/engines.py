@@ -10,49 +10,21 @@ from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beliefs:
-    """Marginals of a network and its log partition function, as one engine found them.
+    """Marginals of a network and its log partition function, as one engine found them."""
 
-    Attributes
-    ----------
-    layout : Layout
-        Which number is which in `values`.
-    values : (layout.size,) float64
-        Probabilities: the marginal of each variable, then the joint marginal of each edge. All
-        zero where the network gives no joint state any mass.
-    log_partition : float
-        log Z in nats; ``-inf`` where no joint state has any mass.
-    exact : bool
-        Whether the numbers are exact up to rounding.
-    converged : bool
-        Whether the engine reached its own tolerance (always, for an exact engine).
-    residual : float
-        Largest change of a log-message in the last sweep; 0 for exact beliefs.
-    sweeps : int
-        Passes over all messages.
-    messages : (sum over edges of s_i + s_j,) float64 or None
-        Log-messages, per edge first the one into i, then the one into j: what a warm start needs.
-    noise : float
-        Largest standard error of a marginal that was sampled; 0 where nothing was.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graftwork.inference import JunctionTree, Layout, Potentials
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> beliefs = JunctionTree().infer(Potentials(layout, layout.zeros()))
-    >>> beliefs.unary(0), round(beliefs.log_partition, 4), beliefs.exact
-    (array([0.5, 0.5]), 1.3863, True)
-    """
-
-    layout: Layout
+    layout: Layout  # which number is which in `values`
+    # (layout.size,): probabilities: the marginal of each variable, then the joint marginal of each
+    # edge
     values: Floats
-    log_partition: float
-    exact: bool
-    converged: bool
-    residual: float
-    sweeps: int
+    log_partition: float  # log Z in nats; ``-inf`` where no joint state has any mass
+    exact: bool  # whether the numbers are exact up to rounding
+    converged: bool  # whether the engine reached its own tolerance (always, for an exact engine)
+    residual: float  # largest change of a log-message in the last sweep; 0 for exact beliefs
+    sweeps: int  # passes over all messages
+    # (sum over edges of s_i + s_j,) or None: log-messages, per edge first the one into i, then the
+    # one into j: what a warm start needs
     messages: Floats | None = None
-    noise: float = 0.0
+    noise: float = 0.0  # largest standard error of a marginal that was sampled; 0 where nothing was
 
     def unary(self, i: int) -> Floats:
         """Return the marginal of variable ``i``, shape (cards[i],)."""
@@ -65,14 +37,7 @@ class Beliefs:
 
 @runtime_checkable
 class Engine(Protocol):
-    """Something that infers: junction tree, belief propagation, tree-reweighted, yours.
-
-    Examples
-    --------
-    >>> from graftwork.inference import JunctionTree, LoopyBP
-    >>> isinstance(JunctionTree(), Engine), isinstance(LoopyBP(), Engine), isinstance(3, Engine)
-    (True, True, False)
-    """
+    """Something that infers: junction tree, belief propagation, tree-reweighted, yours."""
 
     def describe(self) -> str:
         """Return what this engine does, in plain words: certificates quote it."""

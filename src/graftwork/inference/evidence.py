@@ -13,38 +13,20 @@ from graftwork.inference.ragged import grids
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduced:
-    """A network of the unobserved variables only.
+    """A network of the unobserved variables only."""
 
-    Attributes
-    ----------
-    potentials : Potentials
-        Over the free variables, renumbered in order; tables of observed neighbours are folded
-        into their unaries.
-    constant : float
-        Log weight of the observed variables among themselves: log Z restricted to the evidence is
-        `constant` plus the log Z of `potentials`.
-    free : (number of free variables,) int64
-        The old number of each new variable.
-    codes : (n,) int64
-        Observed state of each variable, -1 where free.
-    """
-
+    # over the free variables, renumbered in order; tables of observed neighbours are folded into
+    # their unaries
     potentials: Potentials
+    # log weight of the observed variables among themselves: log Z restricted to the evidence is
+    # `constant` plus the log Z of `potentials`
     constant: float
-    free: Ints
-    codes: Ints
+    free: Ints  # (number of free variables,): the old number of each new variable
+    codes: Ints  # (n,): observed state of each variable, -1 where free
 
 
 def observe(potentials: Potentials, codes: Ints) -> Reduced:
-    """Return the network given observed states, -1 marking the free variables.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 3], [(0, 1)])
-    >>> reduced = observe(Potentials(layout, np.arange(11.0)), np.array([1, -1]))
-    >>> reduced.potentials.weights, reduced.constant
-    (array([10., 12., 14.]), 1.0)
-    """
+    """Return the network given observed states, -1 marking the free variables."""
     layout, weights = potentials.layout, potentials.weights
     free = np.flatnonzero(codes < 0)
     i, j = layout.edges[:, 0], layout.edges[:, 1]
@@ -81,15 +63,7 @@ def _fold(
 
 
 def restore(reduced: Reduced, layout: Layout, values: Floats) -> Floats:
-    """Return unary marginals of all variables, shape (layout.n_unary,): point masses where seen.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 3], [(0, 1)])
-    >>> reduced = observe(Potentials(layout, np.zeros(11)), np.array([1, -1]))
-    >>> restore(reduced, layout, np.array([0.5, 0.25, 0.25]))
-    array([0.  , 1.  , 0.5 , 0.25, 0.25])
-    """
+    """Return unary marginals of all variables, shape (layout.n_unary,): point masses where seen."""
     out = np.zeros(layout.n_unary)
     free, seen = reduced.free, np.flatnonzero(reduced.codes >= 0)
     cells = grids(layout.unary_offsets[free], np.ones_like(free), layout.cards[free], 0, 1)

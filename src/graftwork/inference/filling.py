@@ -31,17 +31,11 @@ _SWEEPS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """Something about each row, and which rows it is approximate for.
+    """Something about each row, and which rows it is approximate for."""
 
-    Attributes
-    ----------
-    values : array
-        Probabilities, shape (rows, states); or rows, as codes of shape (n_variables, rows).
-    approximate : (rows,) bool
-    """
-
+    # probabilities, shape (rows, states); or rows, as codes of shape (n_variables, rows)
     values: NDArray[Any]
-    approximate: Bools
+    approximate: Bools  # (rows,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,20 +67,7 @@ def state_probabilities(
     What a row says about the variable itself is not looked at. Other unknown cells are summed out;
     where there are too many for that, by loopy belief propagation.
 
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States, and codes from ``cards[i]`` on where variable ``i`` is unknown.
-    most_cells : int
-        Table cells that may be filled for all rows together.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> pair = Potentials(Layout.of([2, 2], [(0, 1)]), np.log([1, 1, 1, 3, 2, 1, 1, 1.0]))
-    >>> state_probabilities(pair, np.array([[0, 2], [2, 2]]), 1).values.round(3)
-    array([[0.4  , 0.6  ],
-           [0.333, 0.667]])
+    Shapes: codes (n_variables, rows) integers.
     """
     layout = potentials.layout
     gone = codes >= layout.cards[:, None]
@@ -119,14 +100,6 @@ def fill_rows(
     The states of all unknown cells of a row are the most probable ones together, given the others.
     With a generator they are drawn instead. Where exact inference is too large, states are improved
     one at a time until none can be, or drawn by Gibbs sampling.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> pair = Potentials(Layout.of([2, 2], [(0, 1)]), np.log([1, 1, 1, 3, 9, 1, 1, 1.0]))
-    >>> fill_rows(pair, np.array([[0, 2], [2, 2]])).values
-    array([[0, 0],
-           [0, 0]])
     """
     layout = potentials.layout
     gone = codes >= layout.cards[:, None]

@@ -22,17 +22,7 @@ def sparsest(potentials: Potentials, references: Ints) -> Potentials:
     row and the column of the reference states where that leaves fewer numbers, and a unary as its
     differences from the reference state's.
 
-    Parameters
-    ----------
-    references : (n,) int64
-        The reference state of each variable.
-
-    Examples
-    --------
-    >>> from graftwork.inference.layout import Layout
-    >>> coins = Potentials(Layout.of([2, 2], [(0, 1)]), np.array([0, 0, 0, 0, 1.0, -1, -1, 1]))
-    >>> sparsest(coins, np.array([0, 0])).weights
-    array([ 0., -2.,  0., -2.,  0.,  0.,  0.,  4.])
+    Shapes: references (n,) int64.
     """
     changed = cornered(potentials, references)
     fewer = np.count_nonzero(changed.weights) < np.count_nonzero(potentials.weights)
@@ -40,15 +30,7 @@ def sparsest(potentials: Potentials, references: Ints) -> Potentials:
 
 
 def cornered(potentials: Potentials, references: Ints) -> Potentials:
-    """Return the same network with zeros for the reference states, table by table where that pays.
-
-    Examples
-    --------
-    >>> from graftwork.inference.layout import Layout
-    >>> coin = Potentials(Layout.of([2]), np.array([3.0, 1.0]))
-    >>> cornered(coin, np.array([1])).weights
-    array([2., 0.])
-    """
+    """Return the same network with zeros for reference states, in tables where that pays."""
     layout, weights = potentials.layout, potentials.weights.copy()
     for e, (i, j) in enumerate(layout.edges.tolist()):
         table = layout.table(weights, e)

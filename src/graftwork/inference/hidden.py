@@ -40,37 +40,22 @@ SWEEPS, TOLERANCE = 200, 1e-7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLogs:
-    """Log-probabilities of hidden variables, each by itself, given the observed ones.
+    """Log-probabilities of hidden variables, each by itself, given the observed ones."""
 
-    Attributes
-    ----------
-    values : (number hidden, rows) float64
-        log p(x_i | observed) of the state each row has; -inf where the row is impossible.
-    exact : bool
-        Whether they are exact up to rounding.
-    unconverged : int
-        Distinct rows for which belief propagation did not converge; 0 for exact values.
-    """
-
+    # (number hidden, rows): log p(x_i | observed) of the state each row has; -inf where the row is
+    # impossible
     values: Floats
-    exact: bool
+    exact: bool  # whether they are exact up to rounding
+    # distinct rows for which belief propagation did not converge; 0 for exact values
     unconverged: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Rows sorted by what their hidden variables see: equal ones form a line, inferred once.
+    """Rows sorted by what their hidden variables see: equal ones form a line, inferred once."""
 
-    Attributes
-    ----------
-    order : (rows,) int64
-        Rows, line after line.
-    starts : (lines + 1,) int64
-        Where each line starts in `order`.
-    """
-
-    order: Ints
-    starts: Ints
+    order: Ints  # (rows,): rows, line after line
+    starts: Ints  # (lines + 1,): where each line starts in `order`
 
 
 def log_hidden(
@@ -86,25 +71,7 @@ def log_hidden(
     Exact by junction tree where the tables of the hidden network fit; beyond, by loopy belief
     propagation.
 
-    Parameters
-    ----------
-    potentials : Potentials
-    codes : (n_variables, rows) array
-        Complete rows.
-    hidden : (number hidden,) int64
-        Which variables are hidden, in rising order; the others are observed.
-    limit_cells : int, optional
-        Most table cells for exact inference; 2**17 or 32 for each weight by default.
-    n_jobs : int, optional
-        Threads; None or -1 for every core.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> alike = Potentials(layout, np.array([0, 0, 0, 0, np.log(3), 0, 0, np.log(3)]))
-    >>> found = log_hidden(alike, np.array([[0, 0], [0, 1]], dtype=np.uint8), np.array([1]))
-    >>> np.exp(found.values).round(3), found.exact
-    (array([[0.75, 0.25]]), True)
+    Shapes: codes (n_variables, rows) array; hidden (number hidden,) int64.
     """
     layout = potentials.layout
     free = np.zeros(layout.n_variables, dtype=bool)

@@ -41,25 +41,7 @@ def log_observed_weights(
 
     Less log Z, this is the log-probability of the observed cells.
 
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States, and codes from ``cards[i]`` on where variable ``i`` is missing.
-    most_cells : int
-        Table cells that may be filled for the rows in which the same variables are missing.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more, or those of one row do not fit a `JunctionTree`.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> weights = np.log([1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0])
-    >>> pair = Potentials(Layout.of([2, 2], [(0, 1)]), weights)
-    >>> np.exp(log_observed_weights(pair, np.array([[0, 0, 2, 2], [0, 2, 0, 2]]))).round(6)
-    array([ 2.,  3.,  5., 12.])
+    Shapes: codes (n_variables, rows) integers.
     """
     gone = codes >= potentials.layout.cards[:, None]
     out = np.empty(codes.shape[1])
@@ -86,14 +68,7 @@ def _partly(potentials: Potentials, codes: Ints, gone: Bools, most_cells: int) -
 
 
 def groups(edges: Ints, gone: Bools) -> dict[tuple[int, ...], list[int]]:
-    """Return the groups of missing cells that edges join: their variables, and in which rows.
-
-    Examples
-    --------
-    >>> gone = np.array([[True, True], [True, False], [False, True]])
-    >>> groups(np.array([(0, 1), (1, 2)]), gone)
-    {(0, 1): [0], (0,): [1], (2,): [1]}
-    """
+    """Return the groups of missing cells that edges join: their variables, and in which rows."""
     rows, variables = np.nonzero(gone.T)
     number = np.full(gone.shape, -1, dtype=np.int64)
     number[variables, rows] = np.arange(len(rows))
@@ -150,20 +125,7 @@ def soft_log_conditionals(
 ) -> Floats:
     """Return sum_i log p(x_i | the others) over the variables observed in each column of ``codes``.
 
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States, and ``cards[i]`` where variable ``i`` is missing.
-    frequencies : sequence of (cards[i],) float64
-        What a missing neighbour counts as: its table's average by these.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.zeros(8))
-    >>> half = [np.array([0.5, 0.5])] * 2
-    >>> soft_log_conditionals(flat, np.array([[0, 0], [1, 2]]), half).round(4)
-    array([-1.3863, -0.6931])
+    Shapes: codes (n_variables, rows) integers.
     """
     out = np.zeros(codes.shape[1])
     for i, rows, logits in conditional_logits(potentials, codes, frequencies):
@@ -181,19 +143,7 @@ def conditional_logits(
 
     Rows come in blocks, and of each block all variables in turn.
 
-    Parameters
-    ----------
-    codes, frequencies
-        As in `soft_log_conditionals`; without missing cells no frequencies are needed.
-
-    Yields
-    ------
-    i : int
-        A variable.
-    rows : (count,) int64
-        Rows in which it is observed.
-    logits : (cards[i], count) float64
-        A column for each of these rows.
+    Shapes: rows (count,) int64.
 
     Examples
     --------
@@ -242,25 +192,7 @@ def impute(
 ) -> NDArray[Any]:
     """Return the rows with their missing cells drawn from the network, by Gibbs sampling.
 
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States, and codes from ``cards[i]`` on where variable ``i`` is missing.
-    rng : numpy.random.Generator or int
-        Where a seed is drawn from, or the seed.
-    sweeps : int
-        How often each missing cell is drawn anew, given all others of its row.
-    first_row : int
-        How many rows are before these: what is drawn in a row depends on its number, not on the
-        rows it comes with.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> sure = Potentials(Layout.of([2, 2], [(0, 1)]), np.array([0, 0, 0, 0, 50, 0, 0, 50.0]))
-    >>> impute(sure, np.array([[0, 1, 2], [2, 2, 1]]), np.random.default_rng(0))
-    array([[0, 1, 1],
-           [0, 1, 1]])
+    Shapes: codes (n_variables, rows) integers.
     """
     layout, seed = potentials.layout, rng if isinstance(rng, int) else seed_of(rng)
     gone, rows = np.nonzero(codes >= layout.cards[:, None])

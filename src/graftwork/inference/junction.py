@@ -32,7 +32,6 @@ from graftwork.inference.pairs import (
 from graftwork.inference.ragged import offsets
 from graftwork.inference.wiring import wire
 from graftwork.kernels.junction import distribute, eliminate_max, eliminate_sum, joint_tables
-from graftwork.registry import register
 
 #: Rows drawn at a time, so that the uniforms of one variable stay in cache.
 SAMPLE_BLOCK = 1 << 16
@@ -42,19 +41,6 @@ SAMPLE_BLOCK = 1 << 16
 class EliminationPlan:
     """One table per variable in elimination order (see `graftwork.kernels.junction`).
 
-    Attributes
-    ----------
-    cost : Cost
-    variable : (n,) int64
-        Which variable each step eliminates.
-    position : (n,) int64
-        The step of each variable.
-    steps, maps, rows, row_ptr : int64
-        What the kernels read; `rows` places each edge's table in the step that owns it.
-    sep_ptr : (n + 1,) int64
-    sep_variables, sep_strides : int64
-        The separator of each step, by elimination, and each variable's stride in its cells.
-
     Examples
     --------
     >>> plan = compile_plan(Layout.of([2, 3], [(0, 1)]))
@@ -63,13 +49,17 @@ class EliminationPlan:
     """
 
     cost: Cost
-    variable: Ints
-    position: Ints
+    variable: Ints  # (n,): which variable each step eliminates
+    position: Ints  # (n,): the step of each variable
+    # steps, maps, rows, row_ptr: what the kernels read; `rows` places each edge's table in the
+    # step that owns it
     steps: Ints
     maps: Ints
     rows: Ints
     row_ptr: Ints
-    sep_ptr: Ints
+    sep_ptr: Ints  # (n + 1,)
+    # sep_variables, sep_strides: the separator of each step, by elimination, and each variable's
+    # stride in its cells
     sep_variables: Ints
     sep_strides: Ints
 
@@ -86,19 +76,8 @@ class EliminationPlan:
     def place(self, pairs: Ints, starts: Ints, cards: Ints) -> tuple[Ints, Ints, Ints]:
         """Return where steps read or write the tables of pairs that share a clique.
 
-        Parameters
-        ----------
-        pairs : (k, 2) int64
-        starts : (k,) int64
-            Where each row-major ``s_i x s_j`` table starts.
-        cards : (n,) int64
-
-        Returns
-        -------
-        rows : (number found, 5) int64, by step
-        row_ptr : (n + 1,) int64
-        found : (k,) bool
-            Which pairs share a clique.
+        Shapes: pairs (k, 2) int64; starts (k,) int64; cards (n,) int64; rows (number found, 5)
+        int64, by step; row_ptr (n + 1,) int64; found (k,) bool.
         """
         step_i, step_j = self.position[pairs[:, 0]], self.position[pairs[:, 1]]
         first_owns = step_i < step_j
@@ -238,25 +217,9 @@ def _cells_of(axes: list[tuple[int, int]]) -> list[int]:
     return cells
 
 
-@register("exact")
 @dataclass(frozen=True, slots=True)
 class JunctionTree:
-    """Exact beliefs, MAP states and samples, refused when the tables would be too large.
-
-    Parameters
-    ----------
-    limit_cells : int
-        Most cells all tables may have together; 2**26 is 512 MiB.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> weights = np.array([0.0, 0.0, 0.0, 0.0, np.log(3), 0.0, 0.0, np.log(3)])
-    >>> beliefs = JunctionTree().infer(Potentials(layout, weights))
-    >>> beliefs.table(0).round(3), round(beliefs.log_partition, 4)
-    (array([[0.375, 0.125],
-           [0.125, 0.375]]), 2.0794)
-    """
+    """Exact beliefs, MAP states and samples, refused when the tables would be too large."""
 
     limit_cells: int = 2**26
 

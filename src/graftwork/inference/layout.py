@@ -8,8 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graftwork.journal import keepable
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -41,38 +39,19 @@ class Shape(Protocol):
         ...
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """The ragged shape of a network: how many states, which edges, and where each table starts.
 
     The flat vector holds the unary of variable 0, of variable 1, ..., then the table of edge 0
     (row-major, ``cards[i] x cards[j]``), of edge 1, ... Edges are kept in the order given.
-
-    Attributes
-    ----------
-    cards : (n,) int64
-        Number of states of each variable.
-    edges : (m, 2) int64
-        Pairs of variables, ``i < j`` in each row.
-    unary_offsets : (n + 1,) int64
-        Unary ``i`` is ``vector[unary_offsets[i]:unary_offsets[i + 1]]``.
-    edge_offsets : (m + 1,) int64
-        Table ``e`` is ``vector[edge_offsets[e]:edge_offsets[e + 1]]``, reshaped.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 3], [(0, 1)])
-    >>> layout.size
-    11
-    >>> layout.table(np.arange(11.0), 0)
-    array([[ 5.,  6.,  7.],
-           [ 8.,  9., 10.]])
     """
 
-    cards: Ints
-    edges: Ints
+    cards: Ints  # (n,): number of states of each variable
+    edges: Ints  # (m, 2): pairs of variables, ``i < j`` in each row
+    # (n + 1,): unary ``i`` is ``vector[unary_offsets[i]:unary_offsets[i + 1]]``
     unary_offsets: Ints
+    # (m + 1,): table ``e`` is ``vector[edge_offsets[e]:edge_offsets[e + 1]]``, reshaped
     edge_offsets: Ints
 
     @staticmethod
@@ -123,13 +102,7 @@ class Layout:
         return vector[start:stop].reshape(self.cards[i], self.cards[j])
 
     def entries(self, edges: Ints) -> Ints:
-        """Return where the entries of these edges' tables lie, one table after the other.
-
-        Examples
-        --------
-        >>> Layout.of([2, 2, 2], [(0, 1), (1, 2)]).entries(np.array([1]))
-        array([10, 11, 12, 13])
-        """
+        """Return where the entries of these edges' tables lie, one table after the other."""
         starts = self.edge_offsets[:-1][edges]
         sizes = self.edge_offsets[1:][edges] - starts
         shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
@@ -141,7 +114,6 @@ class Layout:
         return np.zeros(self.size)
 
 
-@keepable
 @dataclass(frozen=True, slots=True, eq=False)
 class Potentials:
     """Log-potentials of a pairwise network: a layout and the numbers in it."""

@@ -27,10 +27,8 @@ from graftwork.inference.messages import (
     warm_messages,
 )
 from graftwork.inference.wiring import wire
-from graftwork.registry import register
 
 
-@register("bp")
 @dataclass(frozen=True, slots=True)
 class LoopyBP:
     """Beliefs by sum-product message passing.
@@ -38,29 +36,6 @@ class LoopyBP:
     A sweep updates every message once, leaves to root and back in a breadth-first order. A run
     without damping that has not converged is tried once more with damping 0.5, and the better of
     the two is returned.
-
-    Parameters
-    ----------
-    max_sweeps : int
-        Most sweeps of one attempt.
-    tol : float
-        Largest change of a log-message at which it has converged.
-    damping : float
-        Weight of the old log-message in the new one, 0 <= damping < 1.
-    rule : "path", "product" or "exact"
-        Joint marginals of connected pairs that are not edges: chained conditionals along the
-        shortest path (exact on forests), the product of the two marginals, or a junction tree
-        (which then answers all pairs asked, and refuses where it does not fit).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from graftwork.inference.layout import Layout
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> weights = np.array([0.0, 0.0, 0.0, 0.0, np.log(3), 0.0, 0.0, np.log(3)])
-    >>> beliefs = LoopyBP().infer(Potentials(layout, weights))
-    >>> beliefs.exact, beliefs.sweeps, round(beliefs.log_partition, 4)
-    (True, 1, 2.0794)
     """
 
     max_sweeps: int = 200
@@ -72,13 +47,7 @@ class LoopyBP:
         check_rule(self.rule)
 
     def describe(self) -> str:
-        """Return what this engine does, in plain words.
-
-        Examples
-        --------
-        >>> LoopyBP().describe()
-        'loopy belief propagation, inactive pairs by the path rule'
-        """
+        """Return what this engine does, in plain words."""
         return f"loopy belief propagation, {describe_rule(self.rule)}"
 
     def infer(self, potentials: Potentials, warm: Beliefs | None = None) -> Beliefs:
@@ -106,13 +75,6 @@ class Automatic:
     """An engine that is exact up to a size, and loopy belief propagation for larger networks.
 
     The limit is far below the one for a single question: learning infers hundreds of times.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> Automatic().infer(Potentials(layout, layout.zeros())).exact
-    True
     """
 
     exact: JunctionTree = field(default_factory=lambda: JunctionTree(limit_cells=2**20))
@@ -136,7 +98,6 @@ class Automatic:
         return self.exact if self.exact.fits(potentials.layout) else self.loopy
 
 
-@register("auto")
 def automatic(rule: Rule = "path") -> Automatic:
     """Return exact inference where it fits, else belief propagation with this pair rule."""
     return Automatic(loopy=LoopyBP(rule=rule))

@@ -56,36 +56,16 @@ ADVICE = 'Use rule="path" (exact on forests) or rule="product", or a network wit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearTables:
-    """Potentials as the kernels of ``kernels.linear_bp`` read them.
+    """Potentials as the kernels of ``kernels.linear_bp`` read them."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        As long as the vectors are: kernels are compiled for it.
-    fields : (n, lanes) float64
-        Exponentials of the unaries less their maxima.
-    tables : (rows, lanes) float64
-        The tables of all slots.
-    maxima : float
-        The sum of the maxima taken away from unaries.
-    """
-
-    sizes: tuple[int, ...]
-    fields: Floats
-    tables: Floats
-    maxima: float
+    sizes: tuple[int, ...]  # as long as the vectors are: kernels are compiled for it
+    fields: Floats  # (n, lanes): exponentials of the unaries less their maxima
+    tables: Floats  # (rows, lanes): the tables of all slots
+    maxima: float  # the sum of the maxima taken away from unaries
 
 
 def linear_tables(layout: Layout, unary: Floats, scaled: Floats) -> LinearTables | None:
-    """Return unaries (logs) and tables (numbers) for the kernels, None where they do not fit.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 3], [(0, 1)])
-    >>> found = linear_tables(layout, np.zeros(5), np.ones(6))
-    >>> found.fields.shape, linear_tables(Layout.of([40]), np.zeros(40), np.zeros(0))
-    ((2, 4), None)
-    """
+    """Return unaries (logs) and tables (numbers) for the kernels, None where they do not fit."""
     widest = int(layout.cards.max(initial=1))
     if widest > MOST_STATES:
         return None
@@ -150,26 +130,15 @@ def _boxes(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """Log-potentials as the kernels read them.
+    """Log-potentials as the kernels read them."""
 
-    Attributes
-    ----------
-    unary : (n_unary,) float64
-    rho : (2 m,) float64
-        The share of each slot's edge: 1 for sum-product.
-    shifted, scaled : float64
-        Tables over their shares, less their maxima; and the exponentials of that.
-    maxima : (m,) float64
-        The maxima taken away, times the shares: those of the tables themselves.
-    linear : LinearTables or None
-        The same for messages that are not logarithms, where that can work.
-    """
-
-    unary: Floats
-    rho: Floats
+    unary: Floats  # (n_unary,)
+    rho: Floats  # (2 m,): the share of each slot's edge: 1 for sum-product
+    # shifted, scaled: tables over their shares, less their maxima; and the exponentials of that
     shifted: Floats
     scaled: Floats
-    maxima: Floats
+    maxima: Floats  # (m,): the maxima taken away, times the shares: those of the tables themselves
+    # the same for messages that are not logarithms, where that can work
     linear: LinearTables | None = None
 
 
@@ -187,19 +156,7 @@ def ready(
 ) -> Tables:
     """Return the tables for the kernels, each divided by its edge's share (1 where none is given).
 
-    Parameters
-    ----------
-    potentials : Potentials
-    shares : (m,) float64, optional
-        One share an edge.
-    rho : (2 m,) float64, optional
-        The same shares, one a slot.
-
-    Examples
-    --------
-    >>> layout = Layout.of([1, 2], [(0, 1)])
-    >>> ready(Potentials(layout, np.array([0, 0, 0, 1.0, 3.0])), np.array([0.5]), np.full(2, 0.5))
-    Tables(unary=array([0., 0., 0.]), rho=array([0.5, 0.5]), shifted=array([-4., 0.]), ...
+    Shapes: shares (m,) float64; rho (2 m,) float64.
     """
     layout = potentials.layout
     weights = potentials.weights[layout.n_unary :]
@@ -239,13 +196,7 @@ def exact_sweep(layout: Layout, tables: Tables, start: Floats) -> Attempt:
 
 
 def better(first: Attempt, second: Attempt) -> Attempt:
-    """Return the one that changed less in the end, with the sweeps of both.
-
-    Examples
-    --------
-    >>> better(Attempt(np.zeros(1), 20, 0.5), Attempt(np.ones(1), 9, 1e-10))
-    Attempt(messages=array([1.]), sweeps=29, residual=1e-10)
-    """
+    """Return the one that changed less in the end, with the sweeps of both."""
     chosen = second if second.residual < first.residual else first
     return Attempt(chosen.messages, first.sweeps + second.sweeps, chosen.residual)
 
@@ -273,17 +224,7 @@ def settle(
 
 
 def read(layout: Layout, tables: Tables, messages: Floats) -> tuple[Floats, float]:
-    """Return the beliefs these messages give, and the Bethe log Z (reweighted by the shares).
-
-    Examples
-    --------
-    >>> layout = Layout.of([1, 2], [(0, 1)])
-    >>> tables = ready(Potentials(layout, np.array([0, 0, 0, 0, np.log(3)])))
-    >>> settled = exact_sweep(layout, tables, np.zeros(3))
-    >>> values, log_partition = read(layout, tables, settled.messages)
-    >>> values, round(float(np.exp(log_partition)), 4)
-    (array([1.  , 0.25, 0.75, 0.25, 0.75]), 4.0)
-    """
+    """Return the beliefs these messages give, and the Bethe log Z (reweighted by the shares)."""
     found = None if tables.linear is None else read_numbers(layout, tables.linear, messages)
     if found is not None:
         return found[0], found[1] + float(tables.maxima.sum())

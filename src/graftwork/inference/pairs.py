@@ -12,13 +12,7 @@ Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 def check_pairs(layout: Layout, pairs: object) -> Ints:
-    """Return the pairs as a (k, 2) array, or refuse them.
-
-    Examples
-    --------
-    >>> check_pairs(Layout.of([2, 2]), [(1, 0)])
-    array([[1, 0]])
-    """
+    """Return the pairs as a (k, 2) array, or refuse them."""
     out = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
     if out.size and (out.min() < 0 or out.max() >= layout.n_variables):
         raise ValueError(f"pairs must name variables 0 to {layout.n_variables - 1}")
@@ -39,13 +33,7 @@ def pair_offsets(layout: Layout, pairs: Ints) -> Ints:
 
 
 def find_edges(layout: Layout, pairs: Ints) -> Ints:
-    """Return the edge that joins each pair in either order, or -1, shape (k,).
-
-    Examples
-    --------
-    >>> find_edges(Layout.of([2, 2, 2], [(0, 1)]), np.array([(1, 0), (1, 2)]))
-    array([ 0, -1])
-    """
+    """Return the edge that joins each pair in either order, or -1, shape (k,)."""
     if not layout.n_edges:
         return np.full(len(pairs), -1, dtype=np.int64)
     n = layout.n_variables

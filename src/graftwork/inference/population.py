@@ -42,30 +42,7 @@ Steer = Callable[["Population", Floats, Potentials], Floats]
 class Population:
     """Draws of a network, in islands of one size.
 
-    Parameters
-    ----------
-    layout : Layout
-    unary : (n_unary,) float64
-        Log-potentials of variables that are independent at first.
-    rng : numpy.random.Generator
-    n_jobs : int, optional
-        Threads that draw; the draws do not depend on it.
-
-    Attributes
-    ----------
-    codes : (n, draws) uint16
-        The draws, island after island.
-    log_islands : (ISLANDS,) float64
-        By how much each island counts, in logs.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> weights = np.array([0.0, 0.0, 0.0, 0.0, np.log(3), 0.0, 0.0, np.log(3)])
-    >>> population = Population(layout, weights[:4], np.random.default_rng(0))
-    >>> _ = population.grow(Potentials(layout, weights))
-    >>> bool(abs((population.codes[0] == population.codes[1]).mean() - 0.75) < 0.02)
-    True
+    Shapes: unary (n_unary,) float64; codes (n, draws) uint16; log_islands (ISLANDS,) float64.
     """
 
     def __init__(
@@ -104,11 +81,6 @@ class Population:
         """Lead the population to a network; return it, with the unaries that ``steer`` made.
 
         None where ``halted`` said stop on the way.
-
-        Raises
-        ------
-        ZeroDivisionError
-            If no draw is possible any more.
         """
         layout, unary = self.layout, potentials.weights[: self.layout.n_unary].copy()
         tables = potentials.weights[layout.n_unary :]

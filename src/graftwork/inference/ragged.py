@@ -9,13 +9,7 @@ from graftwork.inference.layout import Ints
 
 
 def offsets(sizes: Ints) -> Ints:
-    """Return where each of the consecutive blocks of these sizes starts, and where the last ends.
-
-    Examples
-    --------
-    >>> offsets(np.array([2, 3]))
-    array([0, 2, 5])
-    """
+    """Return where consecutive blocks of these sizes start, and where the last ends."""
     out = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=out[1:])
     return out
@@ -26,14 +20,8 @@ def grids(
 ) -> Ints:
     """Return the flat indices of many strided grids, one after the other, each row-major.
 
-    Parameters
-    ----------
-    starts, rows, cols, row_strides, col_strides : (k,) int64, or a scalar for the strides
-        Cell (a, b) of grid g lies at ``starts[g] + a * row_strides[g] + b * col_strides[g]``.
-
-    Returns
-    -------
-    (sum of rows * cols,) int64
+    Shapes: starts, rows, cols, row_strides, col_strides (k,) int64, or a scalar for the strides;
+    returns (sum of rows * cols,) int64.
 
     Examples
     --------

@@ -41,7 +41,6 @@ from graftwork.inference.messages import (
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.wiring import Wiring, wire
 from graftwork.kernels.forests import forest_log_partitions, hang, reorder, span
-from graftwork.registry import register
 
 #: Fewest forests, and fewest of them that hold each edge: with more the bound hardly tightens.
 LEAST_FORESTS = 16
@@ -52,17 +51,6 @@ LEAST_USES = 2
 class Forests:
     """Spanning forests of a layout, all of the same weight.
 
-    Attributes
-    ----------
-    shares : (m,) float64
-        In which share of the forests each edge is: rho, in (0, 1], exactly 1 for a bridge.
-    slot_shares : (2 m,) float64
-        The same for each slot of the wiring.
-    order : (k, n) int32
-        The variables of each forest, parents first.
-    up : (k, n) int32
-        The slot of each variable that leads to its parent, -1 at a root.
-
     Examples
     --------
     >>> kite = spanning_forests(Layout.of([2, 2, 2, 2], [(0, 1), (1, 2), (0, 2), (2, 3)]))
@@ -70,9 +58,11 @@ class Forests:
     ((16, 4), 2.0, 1.0)
     """
 
+    # (m,): in which share of the forests each edge is: rho, in (0, 1], exactly 1 for a bridge
     shares: Floats
-    slot_shares: Floats
-    order: NDArray[np.int32]
+    slot_shares: Floats  # (2 m,): the same for each slot of the wiring
+    order: NDArray[np.int32]  # (k, n): the variables of each forest, parents first
+    # (k, n): the slot of each variable that leads to its parent, -1 at a root
     up: NDArray[np.int32]
 
 
@@ -81,11 +71,6 @@ def spanning_forests(layout: Layout) -> Forests:
 
     Each forest prefers the edges that the ones before have used least. The answer depends on the
     graph alone, not on the order of its edges. A graph without cycles has one forest: itself.
-
-    Examples
-    --------
-    >>> spanning_forests(Layout.of([2, 2, 2], [(0, 1), (1, 2)])).shares
-    array([1., 1.])
     """
     return _spanning_forests(layout.n_variables, layout.cards.tobytes(), layout.edges.tobytes())
 
@@ -131,7 +116,6 @@ def _balance(n: int, wiring: Wiring, first: Ints, second: Ints) -> list[Ints]:
     return chosen
 
 
-@register("trw")
 @dataclass(frozen=True, slots=True)
 class TreeReweighted:
     """Beliefs by tree-reweighted message passing, and an upper bound on log Z.
@@ -141,31 +125,6 @@ class TreeReweighted:
     and where the messages have converged the beliefs are its gradient for these shares. A run
     without damping that has not converged goes on once more with damping 0.5, and the better of
     the two ends is returned.
-
-    Parameters
-    ----------
-    max_sweeps : int
-        Most sweeps of one attempt.
-    tol : float
-        Largest change of a log-message at which it has converged.
-    damping : float
-        Weight of the old log-message in the new one, 0 <= damping < 1.
-    rule : "path", "product" or "exact"
-        Joint marginals of connected pairs that are not edges: chained conditionals along the
-        shortest path (exact on forests), the product of the two marginals, or a junction tree
-        (which then answers all pairs asked, and refuses where it does not fit). Reweighted
-        beliefs of edges exaggerate dependence, so under weak couplings the path rule is no better
-        here than the product.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2, 2], [(0, 1), (1, 2), (0, 2)])
-    >>> weights = layout.zeros()
-    >>> weights[layout.n_unary :] = np.tile([1.0, 0.0, 0.0, 1.0], 3)
-    >>> beliefs = TreeReweighted().infer(Potentials(layout, weights))
-    >>> exact = np.log(2 * np.exp(3) + 6 * np.exp(1))
-    >>> round(float(exact), 4), round(beliefs.log_partition, 4), beliefs.exact
-    (4.0339, 4.0966, False)
     """
 
     max_sweeps: int = 500
@@ -209,13 +168,6 @@ def upper_bound(layout: Layout, tables: Tables, forests: Forests, messages: Floa
     """Return the mean log Z of the forests under the split of the potentials these messages make.
 
     At least log Z of the network for any messages, and equal to it on a forest.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> tables, forests = ready(Potentials(layout, layout.zeros())), spanning_forests(layout)
-    >>> round(upper_bound(layout, tables, forests, np.array([0.0, 5.0, -3.0, 0.0])), 4)
-    1.3863
     """
     wiring = wire(layout)
     each = np.empty(len(forests.up))

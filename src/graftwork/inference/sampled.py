@@ -36,12 +36,6 @@ class Sampler:
         """Return whether a population takes seconds, so that draws are better than messages.
 
         Messages may settle far from the truth; draws tell how far they are from it.
-
-        Examples
-        --------
-        >>> from graftwork.inference import Layout
-        >>> Sampler.fits(Layout.of([2] * 1000)), Sampler.fits(Layout.of([2] * 5000))
-        (True, False)
         """
         return layout.n_variables * Population.draws_of(layout) <= MOST_MOVES
 

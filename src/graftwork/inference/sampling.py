@@ -33,22 +33,14 @@ ROW_BLOCK = 2048
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookups:
-    """What float32 draws need of a network, padded with zeros to one number of states.
+    """What float32 draws need of a network, padded with zeros to one number of states."""
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        As long as the number of states: kernels are compiled for it.
-    narrow : (n,) bool
-        Variables for which these tables are complete: they and their neighbours have few states.
-    unaries : (n, states) float32
-    tables : (2 m, states, entries) float32
-        The table of each slot, by the own state, then by the neighbour's.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # as long as the number of states: kernels are compiled for it
+    # (n,): variables for which these tables are complete: they and their neighbours have few
+    # states
     narrow: NDArray[np.bool_]
-    unaries: NDArray[np.float32]
+    unaries: NDArray[np.float32]  # (n, states)
+    # (2 m, states, entries): the table of each slot, by the own state, then by the neighbour's
     tables: NDArray[np.float32]
 
 
@@ -101,32 +93,7 @@ def gibbs_sample(
 
     Chains go sixteen at a time, so `n_jobs` helps up to a sixteenth of the number of chains.
 
-    Parameters
-    ----------
-    potentials : Potentials
-    n : int
-        Draws in all; each chain gives a consecutive block of them.
-    rng : numpy.random.Generator
-        Starts and seeds come from it; the draws do not depend on `n_jobs`.
-    burn_in, thin : int
-        Sweeps thrown away at the start of a chain, and sweeps from one draw to the next.
-    n_chains : int, optional
-        Independent chains, 64 by default (or ``n`` if that is less).
-    n_jobs : int, optional
-        Threads; None or -1 for every core.
-    fixed : (n_variables,) int64, optional
-        State of each variable that must not move, -1 for the others.
-    start : (chains, n_variables) int64, optional
-        Where each chain starts; otherwise every variable in a random state.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> strong = Potentials(layout, np.array([0, 0, 0, 0, 9.0, 0, 0, 9.0]))
-    >>> draws = gibbs_sample(strong, 100, np.random.default_rng(0))
-    >>> draws.shape, bool((draws[0] == draws[1]).mean() > 0.9)
-    ((2, 100), True)
+    Shapes: fixed (n_variables,) int64; start (chains, n_variables) int64.
     """
     if thin < 1 or burn_in < 0:
         raise ValueError("thin must be at least 1 and burn_in at least 0")
@@ -201,15 +168,7 @@ def _code_type(layout: Layout) -> type[np.unsignedinteger[Any]]:
 
 
 def log_weights(potentials: Potentials, codes: NDArray[np.unsignedinteger[Any]]) -> Floats:
-    """Return the sum of log-potentials of each column of ``codes`` (n_variables, rows).
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> potentials = Potentials(Layout.of([2, 2], [(0, 1)]), np.arange(8.0))
-    >>> log_weights(potentials, np.array([[0, 1], [1, 1]], dtype=np.uint8))
-    array([ 8., 11.])
-    """
+    """Return the sum of log-potentials of each column of ``codes`` (n_variables, rows)."""
     layout, weights = potentials.layout, potentials.weights
     total = np.zeros(codes.shape[1])
     for i in range(layout.n_variables):
@@ -222,15 +181,7 @@ def log_weights(potentials: Potentials, codes: NDArray[np.unsignedinteger[Any]])
 def log_conditionals(
     potentials: Potentials, codes: NDArray[np.unsignedinteger[Any]], n_jobs: int | None = 1
 ) -> Floats:
-    """Return sum_i log p(x_i | the others) of each column of ``codes`` (n_variables, rows).
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> flat = Potentials(Layout.of([2, 2], [(0, 1)]), np.zeros(8))
-    >>> log_conditionals(flat, np.zeros((2, 1), dtype=np.uint8)).round(4)
-    array([-1.3863])
-    """
+    """Return sum_i log p(x_i | the others) of each column of ``codes`` (n_variables, rows)."""
     given = conditionals(potentials.layout, np.array(potentials.weights)).arrays()
     rows = codes.shape[1]
     out = np.zeros(rows)

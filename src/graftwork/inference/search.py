@@ -29,24 +29,7 @@ MOST_CLIMBS = 100
 
 
 def possible_state(potentials: Potentials, most_tries: int = MOST_TRIES) -> Ints | None:
-    """Return the codes of a joint state with a weight above zero, None where there is none.
-
-    Raises
-    ------
-    TooLargeError
-        If neither was found in ``most_tries``.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2, 2], [(0, 1), (1, 2), (0, 2)])
-    >>> weights = layout.zeros()
-    >>> layout.table(weights, 0)[0, 0] = layout.table(weights, 1)[:, 0] = -np.inf
-    >>> possible_state(Potentials(layout, weights))
-    array([0, 1, 1])
-    >>> weights[layout.n_unary :] = np.tile([-np.inf, 0.0, 0.0, -np.inf], 3)
-    >>> possible_state(Potentials(layout, weights)) is None
-    True
-    """
+    """Return the codes of a joint state with a weight above zero, None where there is none."""
     layout = potentials.layout
     barred = np.flatnonzero(np.isneginf(potentials.weights))
     if not len(barred):
@@ -155,19 +138,6 @@ def search_mode(potentials: Potentials, rng: np.random.Generator) -> tuple[Ints,
     Gibbs draws are climbed, one variable at a time, to where no single change improves them; a
     local optimum of the best basin seen, not necessarily the mode. Where they are all impossible,
     a possible state is looked for and climbed.
-
-    Raises
-    ------
-    TooLargeError
-        If no possible state was found, though there may be one.
-
-    Examples
-    --------
-    >>> from graftwork.inference.layout import Layout
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> strong = Potentials(layout, np.array([0, 0, 0, 1.0, 9.0, 0, 0, 9.0]))
-    >>> search_mode(strong, np.random.default_rng(0))
-    (array([1, 1]), 10.0)
     """
     codes = gibbs_sample(potentials, STARTS, rng, burn_in=200, thin=5).astype(np.int64)
     best, weight = _climb(potentials, codes)

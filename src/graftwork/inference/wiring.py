@@ -16,31 +16,6 @@ from graftwork.kernels.bp import breadth_first
 class Wiring:
     """Adjacency of a layout, with where every table and message lies.
 
-    Attributes
-    ----------
-    indptr : (n + 1,) int64
-        Slots of variable i are ``indptr[i]:indptr[i + 1]``, one per incident edge, by neighbour.
-    slots : (2 m, 6) int64
-        Neighbour; where the edge's table starts (counted from the first table); stride of the own
-        state and of the neighbour's state in it; where the message into this variable lies, and
-        where the message to the neighbour lies.
-    neighbours : (2 m,) int64
-        The first column of `slots`.
-    reverse : (2 m,) int64
-        The slot of the same edge at the neighbour.
-    order : (n,) int64
-        Variables breadth-first, component after component.
-    position : (n,) int64
-        Where each variable stands in `order`.
-    component : (n,) int64
-        Component of each variable.
-    forest : bool
-        Whether the graph has no cycle.
-    rows : (2 m + 1,) int64
-        Where the rows of each slot's table start, if there is one for each state of the owner.
-    message_offsets : (m + 1,) int64
-        Where the two messages of each edge start: into i (s_i values), then into j.
-
     Examples
     --------
     >>> wiring = wire(Layout.of([2, 3, 2], [(0, 1)]))
@@ -48,26 +23,28 @@ class Wiring:
     (True, array([0, 0, 1]), array([1, 0]))
     """
 
+    # (n + 1,): slots of variable i are ``indptr[i]:indptr[i + 1]``, one per incident edge, by
+    # neighbour
     indptr: Ints
+    # (2 m, 6): neighbour; where the edge's table starts (counted from the first table); stride of
+    # the own state and of the neighbour's state in it; where the message into this variable lies,
+    # and where the message to the neighbour lies
     slots: Ints
-    neighbours: Ints
-    reverse: Ints
-    order: Ints
-    position: Ints
-    component: Ints
-    forest: bool
+    neighbours: Ints  # (2 m,): the first column of `slots`
+    reverse: Ints  # (2 m,): the slot of the same edge at the neighbour
+    order: Ints  # (n,): variables breadth-first, component after component
+    position: Ints  # (n,): where each variable stands in `order`
+    component: Ints  # (n,): component of each variable
+    forest: bool  # whether the graph has no cycle
+    # (2 m + 1,): where the rows of each slot's table start, if there is one for each state of the
+    # owner
     rows: Ints
+    # (m + 1,): where the two messages of each edge start: into i (s_i values), then into j
     message_offsets: Ints
 
 
 def wire(layout: Layout) -> Wiring:
-    """Return the compiled graph of a layout; the last few are remembered.
-
-    Examples
-    --------
-    >>> wire(Layout.of([2, 2])).forest
-    True
-    """
+    """Return the compiled graph of a layout; the last few are remembered."""
     return _wire(layout.cards.tobytes(), layout.edges.tobytes())
 
 
@@ -109,21 +86,15 @@ class Conditionals:
     Row ``x_j`` of slot (i, j) starts at ``starts[slot] + x_j * s_i``. Each row is shifted so that
     its largest entry is 0: for a fixed neighbour that changes nothing, and products of the
     exponentials then stay below 1.
-
-    Attributes
-    ----------
-    indptr, neighbours, starts : int64
-        Slots of each variable, the neighbour of each, and where its rows start in `logs`.
-    unary_offsets : (n + 1,) int64
-    unary_logs, unary_exps : (n_unary,) float64
-    logs, exps : float64
     """
 
+    # indptr, neighbours, starts: slots of each variable, the neighbour of each, and where its rows
+    # start in `logs`
     indptr: Ints
     neighbours: Ints
     starts: Ints
-    unary_offsets: Ints
-    unary_logs: Floats
+    unary_offsets: Ints  # (n + 1,)
+    unary_logs: Floats  # unary_logs, unary_exps: (n_unary,)
     unary_exps: Floats
     logs: Floats
     exps: Floats
@@ -134,14 +105,7 @@ class Conditionals:
 
 
 def conditionals(layout: Layout, weights: Floats) -> Conditionals:
-    """Return the oriented, shifted and exponentiated tables of a network.
-
-    Examples
-    --------
-    >>> layout = Layout.of([2, 2], [(0, 1)])
-    >>> conditionals(layout, np.array([0, 0, 0, 0, 1.0, 0, 0, 2.0])).logs
-    array([ 0., -1., -2.,  0.,  0., -1., -2.,  0.])
-    """
+    """Return the oriented, shifted and exponentiated tables of a network."""
     wiring = wire(layout)
     table, own, other = wiring.slots[:, 1], wiring.slots[:, 2], wiring.slots[:, 3]
     owner = np.repeat(np.arange(layout.n_variables), np.diff(wiring.indptr))

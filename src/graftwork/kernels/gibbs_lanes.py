@@ -35,13 +35,7 @@ _FLOATS, _INTS = Lanes("float32", WIDTH), Lanes("int32", WIDTH)
 
 
 def table_length(states: int) -> int:
-    """Return how many numbers the table of a weight holds, for a number of states.
-
-    Examples
-    --------
-    >>> table_length(5), table_length(9)
-    (8, 16)
-    """
+    """Return how many numbers the table of a weight holds, for a number of states."""
     return 8 if states <= 8 else WIDTH
 
 

@@ -10,12 +10,8 @@ from numba import njit
 def joint_hessian(weights, cards, edges, unary_offsets, edge_offsets):
     """Return the Hessian of log Z: the covariance of all indicators, shape (size, size).
 
-    Parameters
-    ----------
-    weights : (size,) float64
-    cards : (n,) int64; edges : (m, 2) int64
-    unary_offsets : (n + 1,) int64; edge_offsets : (m + 1,) int64
-        As `Layout` has them.
+    Shapes: weights (size,) float64; cards (n,) int64; edges (m, 2) int64; unary_offsets (n +
+    1,) int64; edge_offsets (m + 1,) int64.
     """
     n, m, size = len(cards), len(edges), len(weights)
     total = 1
@@ -56,13 +52,7 @@ def joint_hessian(weights, cards, edges, unary_offsets, edge_offsets):
 def conditional_hessian(weights, codes, masses, cards, edges, unary_offsets, edge_offsets):
     """Return the Hessian of the summed log-normalisers of all conditionals, shape (size, size).
 
-    Parameters
-    ----------
-    weights : (size,) float64
-    codes : (n, rows) int64; masses : (rows,) float64
-        The rows, all of whose cells are there, and what each counts.
-    cards, edges, unary_offsets, edge_offsets
-        As `Layout` has them.
+    Shapes: weights (size,) float64; codes (n, rows) int64; masses (rows,) float64.
     """
     n, m, size = len(cards), len(edges), len(weights)
     found, places = np.zeros((size, size)), np.empty((cards.max(), m + 1), dtype=np.int64)

@@ -24,18 +24,7 @@ from numba import njit
 def cut_into_clusters(values, weights, count):
     """Return where each of the ``count`` best clusters of sorted numbers starts, and the end.
 
-    Parameters
-    ----------
-    values : (m,) float64
-        Sorted.
-    weights : (m,) float64
-        Positive.
-    count : int
-        From 1 to m.
-
-    Returns
-    -------
-    (count + 1,) int64
+    Shapes: values (m,) float64; weights (m,) float64; returns (count + 1,) int64.
     """
     size = len(values)
     mass, moment, square = _prefix_sums(values, weights)

@@ -17,26 +17,9 @@ def minimise_model(gradient, centre, diagonal, factors, middle, curvature, offse
 
     Accelerated proximal steps; if the model bends downwards, what is returned is of no use.
 
-    Parameters
-    ----------
-    gradient, centre : (size,) float64
-        Of the loss, and where.
-    diagonal : (size,) float64; factors : (k, size) float64; middle : (k, k) float64
-        The Hessian, ``diag(diagonal) - factors' middle factors``.
-    curvature : (blocks,) float64
-        The metric of each block.
-    offsets, free
-        As `Blocks` has them.
-    by_entry : bool
-        Whether single entries are shrunk, or norms of blocks.
-    lam, l2 : (blocks,) float64
-        The penalty of a norm or entry, and of its square.
-    centred : bool; cards, edges, edge_offsets
-        Whether tables stay double-centred, and where they are.
-    parts : tuple
-        Where tables of two parts are, as `part_norms` takes it.
-    places, rests : (tables,) int64
-        Their blocks, and which group each rest is; -1 where there is none.
+    Shapes: gradient, centre (size,) float64; diagonal (size,) float64; factors (k, size)
+    float64; middle (k, k) float64; curvature (blocks,) float64; lam, l2 (blocks,) float64;
+    places, rests (tables,) int64.
     """
     size = len(centre)
     kept = np.ones((len(places), 2))

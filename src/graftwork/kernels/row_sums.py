@@ -29,15 +29,7 @@ _AT_ONCE = (1, 2, 3, 4)
 
 @register_jitable
 def cache_lines(size: int) -> NDArray[np.float64]:
-    """Return zeros that begin at a cache line.
-
-    Examples
-    --------
-    >>> cache_lines(3)
-    array([0., 0., 0.])
-    >>> int(cache_lines(3).ctypes.data) % 64
-    0
-    """
+    """Return zeros that begin at a cache line."""
     room = np.zeros(size + BLOCK)
     start = -(room.ctypes.data // 8) % BLOCK
     return room[start : start + size]

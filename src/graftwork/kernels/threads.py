@@ -28,15 +28,7 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads meant by ``n_jobs``: None or -1 is every core.
-
-    Examples
-    --------
-    >>> count_threads(3)
-    3
-    >>> count_threads(None) >= 1
-    True
-    """
+    """Return the number of threads meant by ``n_jobs``: None or -1 is every core."""
     check_jobs(n_jobs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = cores or 1
@@ -68,13 +60,7 @@ def _pool(process: int, n_threads: int) -> ThreadPoolExecutor:
 def run_chunks(
     function: Callable[[Chunk], Result], chunks: Sequence[Chunk], n_threads: int
 ) -> list[Result]:
-    """Return ``[function(chunk) for chunk in chunks]``, on ``n_threads`` threads.
-
-    Examples
-    --------
-    >>> run_chunks(lambda chunk: sum(chunk), [[1, 2], [3]], 2)
-    [3, 3]
-    """
+    """Return ``[function(chunk) for chunk in chunks]``, on ``n_threads`` threads."""
     if n_threads <= 1 or len(chunks) <= 1:
         return [function(chunk) for chunk in chunks]
     left = deque(range(len(chunks)))
@@ -112,11 +98,6 @@ def cut_evenly(costs: NDArray[np.float64], n_threads: int) -> list[slice]:
     """Return consecutive slices of about equal total cost, a few for each thread.
 
     One thread has short work in one slice; between slices of long work it can be interrupted.
-
-    Examples
-    --------
-    >>> cut_evenly(np.array([1.0, 1.0, 1.0, 1.0]), 1)
-    [slice(0, 4, None)]
     """
     n_items = len(costs)
     if n_items <= 1 or (n_threads <= 1 and costs.sum() < LONG):

@@ -32,21 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicted:
-    """What a network says about one variable in rows.
-
-    Attributes
-    ----------
-    name : hashable
-    states : tuple of hashable
-        Its states, without that of missing cells.
-    probabilities : (rows, states) float64
-    given : (rows,) integers
-        The codes of the states that the rows have; -1 where they have none.
-    """
+    """What a network says about one variable in rows."""
 
     name: Hashable
-    states: tuple[Hashable, ...]
-    probabilities: Floats
+    states: tuple[Hashable, ...]  # its states, without that of missing cells
+    probabilities: Floats  # (rows, states)
+    # (rows,) integers: the codes of the states that the rows have; -1 where they have none
     given: NDArray[np.integer[Any]]
 
     @property
@@ -58,16 +49,7 @@ class Predicted:
 def read_rows(
     model: PairwiseMRF, X: Any, unseen: str, absent: Hashable | None = None, owner: str = "model"
 ) -> Table:
-    """Return rows with the variables of a network; missing is the last state where it is none.
-
-    Examples
-    --------
-    >>> from graftwork.models import PairwiseMRF
-    >>> coins = PairwiseMRF({"a": [0, 1], "b": [0, 1]})
-    >>> read_rows(coins, [[0, None], [1, 7]], "ignore").codes
-    array([[0, 1],
-           [2, 2]], dtype=uint8)
-    """
+    """Return rows with the variables of a network; missing is the last state where it is none."""
     known("unseen", unseen, ("error", "ignore"))
     how: Unseen = "ignore" if unseen == "ignore" else "offer"
     states = with_missing(list(model.states.values()))
@@ -76,11 +58,6 @@ def read_rows(
 
 def predict_rows(model: PairwiseMRF, rows: Table, target: Hashable) -> Predicted:
     """Return what a network says about one variable in rows that `read_rows` has read.
-
-    Warns
-    -----
-    ApproximationWarning
-        If rows have so many unknown cells that these could not be summed out exactly.
 
     Examples
     --------

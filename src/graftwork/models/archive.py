@@ -50,27 +50,14 @@ FOREIGN = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file may hold.
+    """What a file may hold."""
 
-    Attributes
-    ----------
-    name : str
-        The format, as the header has it.
-    holds, thing : str
-        What it holds, in words, and what that is called for short.
-    writers : str
-        What writes such files, in words.
-    vectors : mapping of version to mapping of member to dtype
-    elsewhere : str
-        What else to do for a file of another kind, in words.
-    """
-
-    name: str
-    holds: str
+    name: str  # the format, as the header has it
+    holds: str  # holds, thing: what it holds, in words, and what that is called for short
     thing: str
-    writers: str
+    writers: str  # what writes such files, in words
     vectors: Mapping[int, Mapping[str, str]]
-    elsewhere: str = ""
+    elsewhere: str = ""  # what else to do for a file of another kind, in words
 
 
 _MODELS = "a model's save, graftwork learn or graftwork crf"

@@ -33,36 +33,12 @@ def find_communities(
     It is heuristic: there may be a partition of larger modularity. Several runs are made, and the
     one with the largest modularity is kept.
 
-    Parameters
-    ----------
-    n : int
-        Number of variables.
-    edges : array, shape (edges, 2)
-        The variables at their ends.
-    strengths : array, shape (edges,)
-        At least 0; an edge of strength 0 counts as none.
-    resolution : float
-        Above 1 there are more, smaller communities, below 1 fewer, larger ones.
-    seed : int
-        Of the orders in which variables are visited.
-    runs : int
-        How many runs to make at most: fewer where runs times edges are more than 5,000.
-
-    Returns
-    -------
-    array of int64, shape (n,)
-        0 for the largest community, then 1, ...; -1 for a variable without an edge.
+    Shapes: edges (edges, 2); strengths (edges,); returns (n,).
 
     References
     ----------
     Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks",
     Journal of Statistical Mechanics, 2008.
-
-    Examples
-    --------
-    >>> edges = np.array([[0, 1], [1, 2], [0, 2], [3, 4]])
-    >>> find_communities(6, edges, np.ones(4)).tolist()
-    [0, 0, 0, 1, 1, -1]
     """
     graph = _graph(edges, strengths)
     found = np.full(n, NONE, dtype=np.int64)
@@ -107,12 +83,6 @@ def modularity(edges: Ints, strengths: Floats, membership: Ints) -> float:
 
     It is the share of the strengths that lies inside communities, less what it would be if edges
     met at random. NaN without edges.
-
-    Examples
-    --------
-    >>> edges = np.array([[0, 1], [2, 3]])
-    >>> modularity(edges, np.ones(2), np.array([0, 0, 1, 1]))
-    0.5
     """
     import networkx as nx
 
@@ -130,11 +100,6 @@ def relabelled(reference: Ints, found: Ints) -> Ints:
 
     Numbers are dealt out such that as many variables as possible keep theirs. Communities that
     are left over get numbers that the reference does not have.
-
-    Examples
-    --------
-    >>> relabelled(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 2, 0, 0])).tolist()
-    [0, 0, 2, 1, 1]
     """
     from scipy.optimize import linear_sum_assignment  # when it is needed: it is slow to load
 
@@ -154,20 +119,7 @@ def relabelled(reference: Ints, found: Ints) -> Ints:
 def shared_community(found: Ints) -> Floats:
     """Return the share of partitions in which two variables are in one community.
 
-    Parameters
-    ----------
-    found : array, shape (partitions, variables)
-        The communities; variables in none (-1) share it with no other.
-
-    Returns
-    -------
-    array, shape (variables, variables)
-        On the diagonal, how often a variable is in any.
-
-    Examples
-    --------
-    >>> shared_community(np.array([[0, 0, 1], [0, 0, -1]])).tolist()
-    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.5]]
+    Shapes: found (partitions, variables); returns (variables, variables).
     """
     count, n = found.shape
     if not count:

@@ -25,13 +25,6 @@ def corrected(sizes: Floats) -> Floats:
     ----------
     Dunn, Wahl and Gloor (2008), Mutual information without the influence of phylogeny or entropy
     dramatically improves residue contact prediction.
-
-    Examples
-    --------
-    >>> corrected(np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]]))
-    array([[ 0.   ,  0.5  , -0.5  ],
-           [ 0.5  ,  0.   ,  0.125],
-           [-0.5  ,  0.125,  0.   ]])
     """
     if not sizes.any():
         return np.zeros_like(sizes)
@@ -45,15 +38,6 @@ def coupling_records(
     names: tuple[Any, ...], potentials: Potentials, score: str = "norm"
 ) -> list[Record]:
     """Return a record for each pair, the largest score first.
-
-    Parameters
-    ----------
-    names : tuple
-        Of the variables.
-    potentials : Potentials
-        Their network; pairs without an edge have a norm of 0.
-    score : str
-        One of `SCORES`.
 
     Examples
     --------

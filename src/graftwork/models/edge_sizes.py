@@ -48,14 +48,7 @@ def joints(potentials: Potentials, frequencies: list[Floats], edges: Ints) -> li
 
 
 def correlation(joint: Floats, first: Floats | None, second: Floats | None) -> float:
-    """Return the correlation of the scores in a joint, -1 to 1; NaN without scores of both.
-
-    Examples
-    --------
-    >>> scores = np.array([0.0, 1.0])
-    >>> round(correlation(np.array([[0.1, 0.4], [0.4, 0.1]]), scores, scores), 3)
-    -0.6
-    """
+    """Return the correlation of the scores in a joint, -1 to 1; NaN without scores of both."""
     if first is None or second is None:
         return float("nan")
     x, y = _centred(first, joint.sum(axis=1)), _centred(second, joint.sum(axis=0))
@@ -69,12 +62,6 @@ def strength(joint: Floats, first: Floats | None, second: Floats | None) -> floa
     With scores of both it is the larger of the two correlation ratios: as `correlation` without its
     sign where relations are straight, and larger where they bend. Otherwise it is the correlation
     at which two normal variables have as much mutual information, sqrt(1 - exp(-2 I)).
-
-    Examples
-    --------
-    >>> alike, scores = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([0.0, 1.0])
-    >>> round(strength(alike, scores, scores), 3), round(strength(alike, scores, None), 3)
-    (0.6, 0.566)
     """
     if first is None or second is None:
         return _informative(joint)
@@ -106,12 +93,6 @@ def weight(
 
     Where the table is more than that, it is the theta that comes closest to it, each cell counting
     as often as both variables together, were they independent, would be in it.
-
-    Examples
-    --------
-    >>> scores, even = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    >>> weight(np.eye(2), scores, scores, even, even)
-    2.0
     """
     if first is None or second is None:
         return float("nan")
@@ -149,12 +130,6 @@ def linear_share(
 
     Of both, or of the one that is ordered; NaN where no variable of more than two states is. What
     the table says of single variables is taken out; cells count as in `weight`.
-
-    Examples
-    --------
-    >>> table, third, half = np.outer([-1, 0, 1], [-1, 1]), np.full(3, 1 / 3), np.full(2, 0.5)
-    >>> round(linear_share(table, np.array([0.0, 1.0, 2.0]), None, third, half), 12)
-    1.0
     """
     ordered = [x if x is not None and len(x) > 2 else None for x in (first, second)]
     if all(x is None for x in ordered) or np.isneginf(table).any():

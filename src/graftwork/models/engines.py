@@ -32,17 +32,13 @@ def engine_for(inference: Inference, layout: Layout) -> Engine:
 
     "exact" is a junction tree, "bp" loopy belief propagation, "trw" tree-reweighted belief
     propagation (its log Z is an upper bound), "auto" a junction tree where that fits, else "bp".
-
-    Examples
-    --------
-    >>> engine_for("auto", Layout.of([2, 2], [(0, 1)]))
-    JunctionTree(limit_cells=67108864)
     """
     if isinstance(inference, str):
         if inference == "auto":
             return JunctionTree() if JunctionTree().fits(layout) else LoopyBP()
         if inference in ENGINES:
-            return ENGINES[inference]()
+            engine: Engine = ENGINES[inference]()
+            return engine
     elif isinstance(inference, Engine):
         return inference
     raise DataError(f'inference is {inference!r}; use "exact", "bp", "trw", "auto" or an engine.')
@@ -177,13 +173,7 @@ def draw_chains(
 
 
 def impossible(potentials: Potentials, codes: NDArray[np.unsignedinteger]) -> bool:
-    """Return whether a draw has probability zero, which only potentials of -inf can do.
-
-    Examples
-    --------
-    >>> impossible(Potentials(Layout.of([2]), np.array([0.0, -np.inf])), np.ones((1, 1), np.uint8))
-    True
-    """
+    """Return whether a draw has probability zero, which only potentials of -inf can do."""
     if not np.isneginf(potentials.weights).any():
         return False
     return bool(np.isneginf(log_weights(potentials, codes)).any())
@@ -207,13 +197,7 @@ def no_state(evidence: Evidence = None) -> DataError:
 
 
 def no_draw(potentials: Potentials, evidence: Evidence = None) -> DataError:
-    """Return the error for Gibbs draws that are impossible joint states.
-
-    Raises
-    ------
-    TooLargeError
-        If it was not found out whether there is any possible one.
-    """
+    """Return the error for Gibbs draws that are impossible joint states."""
     if possible_state(potentials) is None:
         return no_state(evidence)
     return DataError(

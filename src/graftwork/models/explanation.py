@@ -24,30 +24,15 @@ COLUMNS = (
 
 
 class Contribution(NamedTuple):
-    """What a feature adds to the score of a label at a position.
+    """What a feature adds to the score of a label at a position."""
 
-    Attributes
-    ----------
-    position : int
-        From 0.
-    label : hashable
-        The label it speaks for (above 0) or against (below 0).
-    attribute : hashable or None
-        None for transitions.
-    after, before : tuple
-        The labels predicted before and behind this one that the feature also looks at.
-    value : float
-        The attribute's value; 1 for transitions.
-    weight, contribution : float
-        The feature's weight, and that times the value.
-    """
-
-    position: int
-    label: Hashable
-    attribute: Hashable | None
+    position: int  # from 0
+    label: Hashable  # the label it speaks for (above 0) or against (below 0)
+    attribute: Hashable | None  # none for transitions
+    # after, before: the labels predicted before and behind this one that the feature also looks at
     after: tuple[Hashable, ...]
     before: tuple[Hashable, ...]
-    value: float
+    value: float  # the attribute's value; 1 for transitions
     weight: float
 
     @property
@@ -63,27 +48,15 @@ class Explanation:
     The score of a label at a position is the sum of its contributions: the log of its probability,
     up to a constant, if all other positions are labelled as predicted. Probabilities are marginals,
     over all labels of the other positions.
-
-    Attributes
-    ----------
-    labels : tuple
-        All labels of the chain.
-    predicted : tuple
-        The most probable labels (Viterbi).
-    probabilities : (positions, labels) float64
-    scores : (positions, labels) float64
-    contributions : tuple of Contribution
-        Those that are not zero; by position, then label, the largest first.
-    words : tuple of str
-        What the positions are called in texts.
     """
 
-    labels: tuple[Hashable, ...]
-    predicted: tuple[Hashable, ...]
-    probabilities: Floats
-    scores: Floats
+    labels: tuple[Hashable, ...]  # all labels of the chain
+    predicted: tuple[Hashable, ...]  # the most probable labels (Viterbi)
+    probabilities: Floats  # (positions, labels)
+    scores: Floats  # (positions, labels)
+    # those that are not zero; by position, then label, the largest first
     contributions: tuple[Contribution, ...]
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # what the positions are called in texts
 
     def of(self, position: int, label: Hashable) -> list[Contribution]:
         """Return the contributions to a label at a position, the largest first."""
@@ -118,15 +91,7 @@ class Explanation:
         return frame.astype(kinds)
 
     def summary(self, *, top: int = 5, labels: int = 2) -> str:
-        """Return the explanation as text.
-
-        Parameters
-        ----------
-        top : int
-            How many features to name for each label.
-        labels : int
-            How many labels to explain at each position: the one predicted, then the most probable.
-        """
+        """Return the explanation as text."""
         from graftwork.report.explanation import explanation_text
 
         return explanation_text(self, top=top, labels=labels)

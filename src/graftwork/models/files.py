@@ -110,13 +110,7 @@ def read_info(path: PathLike) -> dict[str, Any]:
 
 
 def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -> None:
-    """Write a network's file in one step.
-
-    Raises
-    ------
-    DataError
-        If a name, a state or the info cannot be written; nothing is written then.
-    """
+    """Write a network's file in one step."""
     layout, weights = model.potentials.layout, model.potentials.weights
     fields = {"variables": _encode_variables(model), "edges": layout.edges.tolist()}
     if model.gaps.frequencies or model.gaps.policy != "error":
@@ -137,13 +131,7 @@ def save_network(path: PathLike, model: PairwiseMRF, info: Info | None = None) -
 
 
 def save_chain(path: PathLike, model: ChainModel, info: Info | None = None) -> None:
-    """Write a chain's file in one step.
-
-    Raises
-    ------
-    DataError
-        If a label, an attribute or the info cannot be written; nothing is written then.
-    """
+    """Write a chain's file in one step."""
     with writable("the label"):
         labels = encode_all(model.labels)
     with writable("the attribute"):

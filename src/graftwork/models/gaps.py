@@ -43,29 +43,15 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """What missing cells were to a network when it was learned, and how often states occurred.
+    """What missing cells were to a network when it was learned, and how often states occurred."""
 
-    Attributes
-    ----------
-    policy : str
-        The estimator's ``missing``; "error" for networks that were not learned.
-    frequencies : tuple of (states,) float64
-        How often each state occurs among the observed cells of its variable: what a missing
-        neighbour counts as when rows are scored, and what sizes of edges are measured at. Empty
-        for networks that were not learned.
-    """
-
-    policy: str = "error"
+    policy: str = "error"  # the estimator's ``missing``; "error" for networks that were not learned
+    # how often each state occurs among the observed cells of its variable: what a missing
+    # neighbour counts as when rows are scored, and what sizes of edges are measured at
     frequencies: tuple[Floats, ...] = ()
 
     def scoring(self, missing: str | None) -> str:
-        """Return what is done about missing cells of rows to score; None is what was learned with.
-
-        Examples
-        --------
-        >>> Gaps("impute").scoring(None), Gaps("impute").scoring("drop-rows")
-        ('available-case', 'drop-rows')
-        """
+        """Return what is done about missing cells to score; None is what was learned with."""
         if missing is None:
             return _AS_LEARNED.get(self.policy, "error")
         if not (isinstance(missing, str) and missing in SCORING):
@@ -78,26 +64,16 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRows:
-    """Rows to score, in the codes of a network.
+    """Rows to score, in the codes of a network."""
 
-    Attributes
-    ----------
-    codes : (n_variables, rows) integers
-        States of the network, and one more than the last where a cell is missing.
-    weights : (rows,) float64 or None
-    cells_missing : int
-        How many cells of the rows given are missing.
-    kept : (rows given,) bool
-        Which of them are scored; rows are left out with missing="drop-rows" alone.
-    lacking : (rows,) int64
-        How many cells each scored row lacks.
-    """
-
+    # (n_variables, rows) integers: states of the network, and one more than the last where a cell
+    # is missing
     codes: NDArray[np.unsignedinteger[Any]]
-    weights: Floats | None
-    cells_missing: int
+    weights: Floats | None  # (rows,) or None
+    cells_missing: int  # how many cells of the rows given are missing
+    # (rows given,): which of them are scored; rows are left out with missing="drop-rows" alone
     kept: Bools
-    lacking: NDArray[np.int64]
+    lacking: NDArray[np.int64]  # (rows,): how many cells each scored row lacks
 
     @property
     def n_given(self) -> int:
@@ -153,11 +129,6 @@ def rows_to_score(
     X is as `align` takes it, and `scoring` one of `SCORING`; rows that do not fit the network, and
     missing cells that must not be, are refused. With ``unseen="ignore"`` cells in states that the
     network does not have are missing; they need not be refused then.
-
-    Warns
-    -----
-    DataWarning
-        If rows are left out.
     """
     known("unseen", unseen, ("error", "ignore"))
     how: Unseen = "ignore" if unseen == "ignore" else "offer"
@@ -200,12 +171,7 @@ def log_conditionals_of(
 ) -> Floats:
     """Return the sum of log p(x_i | the others) over the observed cells of each row.
 
-    Parameters
-    ----------
-    codes : (n_variables, rows) integers
-        States, and one more than the last where a cell is missing.
-    frequencies : sequence of (states,) float64
-        What a missing neighbour counts as; not looked at where no cell is missing.
+    Shapes: codes (n_variables, rows) integers.
 
     Examples
     --------

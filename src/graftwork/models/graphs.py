@@ -55,12 +55,6 @@ def edge_numbers(
 ) -> tuple[EdgeRecord, ...]:
     """Return what is known of each edge, in the order of the network.
 
-    Parameters
-    ----------
-    model : PairwiseMRF
-    info : mapping, optional
-        How it was learned, as its file keeps it; it may hold anything.
-
     Examples
     --------
     >>> from graftwork.models import PairwiseMRF
@@ -137,13 +131,6 @@ def graph_of(model: PairwiseMRF, edges: Iterable[EdgeRecord]) -> nx.Graph:
     """Return the graph of a network: variables with their states, edges with their numbers.
 
     What is not known is left out.
-
-    Examples
-    --------
-    >>> from graftwork.models import PairwiseMRF
-    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-    >>> graph_of(model, edge_numbers(model)).edges["a", "b"]
-    {'strength': 0.462..., 'correlation': 0.462..., 'weight': 2.0}
     """
     import networkx as nx
 
@@ -187,35 +174,12 @@ def centralities(
     one is the inverse mean distance to the variables within reach (times the share of variables
     within reach), the other the share of shortest paths between others that lead through it.
 
-    Parameters
-    ----------
-    n : int
-        Number of variables.
-    edges : array, shape (edges, 2)
-        The variables at their ends.
-    strengths : array, shape (edges,)
-        At least 0; an edge of strength 0 has a degree, but no path leads over it.
-    correlations : array, shape (edges,), optional
-        NaN for an edge that has none: it is left out, and a variable all of whose edges are has no
-        expected influence (NaN). Default NaN for all.
-    paths : bool
-        Whether to compute closeness and betweenness, which take long in large networks; NaN if not.
-
-    Returns
-    -------
-    array, shape (5, n)
-        One row for each of `MEASURES`.
+    Shapes: edges (edges, 2); strengths (edges,); correlations (edges,); returns (5, n).
 
     References
     ----------
     Opsahl, Agneessens and Skvoretz, "Node centrality in weighted networks: generalizing degree
     and shortest paths", Social Networks 32, 2010.
-
-    Examples
-    --------
-    >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
-    >>> centralities(3, edges, strengths, np.array([1.0, -0.5])).round(2).tolist()
-    [[1.0, 1.5, 0.5], [1.0, 0.5, -0.5], [1.0, 2.0, 1.0], [0.5, 0.67, 0.4], [0.0, 1.0, 0.0]]
     """
     import networkx as nx
 
@@ -247,26 +211,12 @@ def bridge_centralities(n: int, edges: Ints, strengths: Floats, groups: Sequence
     groups (neither of them this one) that lead through it. An edge of strength s is 1/s long, as in
     `centralities`.
 
-    Parameters
-    ----------
-    groups : sequence
-        The group of each variable.
-
-    Returns
-    -------
-    array, shape (3, n)
-        One row for each of `BRIDGES`.
+    Shapes: returns (3, n).
 
     References
     ----------
     Jones, Ma and McNally, "Bridge centrality: a network approach to understanding comorbidity",
     Multivariate Behavioral Research 56, 2021.
-
-    Examples
-    --------
-    >>> edges, strengths = np.array([[0, 1], [1, 2]]), np.array([1.0, 0.5])
-    >>> bridge_centralities(3, edges, strengths, ["x", "x", "y"]).round(2).tolist()
-    [[0.0, 0.5, 0.5], [0.33, 0.5, 0.4], [0.0, 1.0, 0.0]]
     """
     listed = list(dict.fromkeys(groups))
     group = np.array([listed.index(each) for each in groups], dtype=np.int64)
@@ -311,13 +261,7 @@ def _bridge_betweenness(graph: Any, group: Ints, n_groups: int) -> Floats:
 
 
 def summed(n: int, edges: Ints, values: Floats) -> Floats:
-    """Return the sum of the values of each variable's edges, shape (n,).
-
-    Examples
-    --------
-    >>> summed(3, np.array([[0, 1], [1, 2]]), np.array([1.0, -3.0])).tolist()
-    [1.0, -2.0, -3.0]
-    """
+    """Return the sum of the values of each variable's edges, shape (n,)."""
     found = np.bincount(edges.ravel(), weights=np.repeat(values, 2), minlength=n)
     return found.astype(np.float64)
 
@@ -326,11 +270,6 @@ def influence(n: int, edges: Ints, correlations: Floats) -> Floats:
     """Return the sum of the correlations of each variable's edges, those without one left out.
 
     NaN for variables that have edges, but none with a correlation.
-
-    Examples
-    --------
-    >>> influence(4, np.array([[0, 1], [1, 2]]), np.array([0.5, np.nan])).tolist()
-    [0.5, 0.5, nan, 0.0]
     """
     known = ~np.isnan(correlations)
     found = summed(n, edges[known], correlations[known])

@@ -11,19 +11,13 @@ from graftwork.data.bins import bin_of
 from graftwork.data.values import key, listing, plain, suggestion
 from graftwork.errors import DataError
 from graftwork.inference.layout import Floats, Ints, Layout
-from graftwork.settings import LARGEST
+from graftwork.parameters import LARGEST
 
 Index = dict[Any, int]
 
 
 def number(known: Iterable[Any]) -> Index:
-    """Return the position of each name or state, by its lookup key.
-
-    Examples
-    --------
-    >>> number(["a", True])
-    {'a': 0, (<class 'bool'>, True): 1}
-    """
+    """Return the position of each name or state, by its lookup key."""
     return {key(item): position for position, item in enumerate(known)}
 
 
@@ -60,13 +54,7 @@ def check_states(states: Any) -> dict[Any, tuple[Any, ...]]:
 
 
 def find(name: Any, names: tuple[Any, ...], index: Index) -> int:
-    """Return the number of a variable, or refuse with the names that come close.
-
-    Examples
-    --------
-    >>> find("b", ("a", "b"), number(["a", "b"]))
-    1
-    """
+    """Return the number of a variable, or refuse with the names that come close."""
     return _find(name, names, index, "there is no variable {0!r}", "The variables are")
 
 
@@ -96,13 +84,7 @@ def _find(item: Any, known: tuple[Any, ...], index: Index, what: str, are: str) 
 
 
 def check_table(values: Any, shape: tuple[int, ...], what: str) -> Floats:
-    """Return log-potentials of this shape as float64, or refuse them.
-
-    Examples
-    --------
-    >>> check_table([0, 1], (2,), "the unary of 'a'")
-    array([0., 1.])
-    """
+    """Return log-potentials of this shape as float64, or refuse them."""
     try:
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -167,13 +149,7 @@ def _tables(
 
 
 def check_evidence(evidence: Any, states: dict[Any, tuple[Any, ...]], index: Index) -> Ints:
-    """Return the observed state of each variable as a code, -1 where there is none.
-
-    Examples
-    --------
-    >>> check_evidence({"b": "y"}, {"a": (0, 1), "b": ("x", "y")}, {"a": 0, "b": 1})
-    array([-1,  1])
-    """
+    """Return the observed state of each variable as a code, -1 where there is none."""
     names = tuple(states)
     codes = np.full(len(names), -1, dtype=np.int64)
     if evidence is None:

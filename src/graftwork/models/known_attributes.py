@@ -28,17 +28,10 @@ class Familiar:
     """What a chain's attributes look like, to compare others with.
 
     A kind is what comes before an attribute's value: ``w:`` of ``w:dog``.
-
-    Attributes
-    ----------
-    known : Vocabulary
-        The attributes of the chain.
-    telling : (attributes + 1,) bool
-        Those of a kind, or all where none is; False for those that the chain does not have, -1.
     """
 
-    known: Vocabulary
-    telling: NDArray[np.bool_]
+    known: Vocabulary  # the attributes of the chain
+    telling: NDArray[np.bool_]  # (attributes + 1,): those of a kind, or all where none is
 
     @staticmethod
     def of(known: Vocabulary) -> Familiar:
@@ -52,13 +45,6 @@ class Familiar:
         Nothing is refused: what is predicted for a sentence must not depend on the others, and
         attributes whose weights are all zero are not in the model. Usually some are, and the look
         ends here.
-
-        Parameters
-        ----------
-        bags : Bags
-            In attributes of the chain, -1 for those it does not have.
-        X, lengths
-            What they were made from.
         """
         if not bags.indices.size or not self.known.names:
             return

@@ -19,23 +19,12 @@ Fitted = Literal["calibrated", "likelihood", "pseudolikelihood"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """Probabilities of all variables, and how they were found.
-
-    Attributes
-    ----------
-    marginals : dict {name: probabilities of the states}
-    exact : bool
-        Whether the arithmetic is exact, given the network.
-    converged : bool
-        Whether messages settled.
-    noise : float
-        The largest standard error of a probability; 0 where nothing was drawn.
-    """
+    """Probabilities of all variables, and how they were found."""
 
     marginals: dict[Any, Floats]
-    exact: bool
-    converged: bool
-    noise: float
+    exact: bool  # whether the arithmetic is exact, given the network
+    converged: bool  # whether messages settled
+    noise: float  # the largest standard error of a probability; 0 where nothing was drawn
 
     @property
     def how(self) -> str:
@@ -49,36 +38,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """Counts of the rows that a network was learned from, and how far it is from them.
+    """Counts of the rows that a network was learned from, and how far it is from them."""
 
-    Attributes
-    ----------
-    margins : (n_unary,) float64
-        Weight of the rows in each state, flat over the variables.
-    pairs : (k, 2) int64
-        Pairs of variables whose tables are kept, ``i < j``.
-    tables : (sum of s_i * s_j,) float64
-        Weight of the rows in each pair of states, pair after pair, row-major.
-    fitted : {"calibrated", "likelihood", "pseudolikelihood"}
-        How the weights came about.
-    margin_error : float or None
-        The largest difference between a probability of a single state and its frequency in the
-        rows; None where it was not looked at.
-    noise : float
-        The standard error of the probabilities where they were sampled; 0 where they are exact.
-
-    Examples
-    --------
-    >>> rows = Observed(np.array([6.0, 4.0]), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
-    >>> rows.frequencies(Layout.of([2]), np.array([-1]))
-    [array([0.6, 0.4])]
-    """
-
-    margins: Floats
-    pairs: Ints
+    margins: Floats  # (n_unary,): weight of the rows in each state, flat over the variables
+    pairs: Ints  # (k, 2): pairs of variables whose tables are kept, ``i < j``
+    # (sum of s_i * s_j,): weight of the rows in each pair of states, pair after pair, row-major
     tables: Floats
-    fitted: Fitted = "pseudolikelihood"
+    fitted: Fitted = "pseudolikelihood"  # how the weights came about
+    # the largest difference between a probability of a single state and its frequency in the rows
     margin_error: float | None = None
+    # the standard error of the probabilities where they were sampled; 0 where they are exact
     noise: float = 0.0
 
     def frequencies(self, layout: Layout, codes: Ints) -> list[Floats | None]:
@@ -87,10 +56,7 @@ class Observed:
         None for a variable of which that is not known: with more than one state observed, where
         the pair's table is not kept, or where no row agrees.
 
-        Parameters
-        ----------
-        codes : (n,) int64
-            The state observed of each variable, -1 where there is none.
+        Shapes: codes (n,) int64.
         """
         seen = np.flatnonzero(codes >= 0)
         found: list[Floats | None] = [None] * layout.n_variables
@@ -106,14 +72,7 @@ class Observed:
         return [point if i == given else known.get(i) for i in range(layout.n_variables)]
 
     def error(self, layout: Layout, margins: Floats) -> float:
-        """Return the largest difference between probabilities of single states and frequencies.
-
-        Examples
-        --------
-        >>> rows = Observed(np.array([6.0, 4.0]), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
-        >>> round(rows.error(Layout.of([2]), np.array([0.5, 0.5])), 6)
-        0.1
-        """
+        """Return the largest difference between probabilities of single states and frequencies."""
         most = 0.0
         for i in range(layout.n_variables):
             shares = _shares(layout.unary(self.margins, i))

@@ -28,13 +28,7 @@ NO_IDS: Ids = np.zeros(0, dtype=np.int32)
 
 
 class KnownConditionals:
-    """Conditionals by variable, each good until the variable's weights change (another stamp).
-
-    Parameters
-    ----------
-    memory : int
-        Bytes they may take; beyond, the oldest are forgotten.
-    """
+    """Conditionals by variable, each good until the variable's weights change (another stamp)."""
 
     def __init__(self, memory: int) -> None:
         self._memory, self._size = memory, 0
@@ -57,27 +51,13 @@ class KnownConditionals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditionals:
-    """What is known of the conditionals at one point; the rest is computed when asked for.
+    """What is known of the conditionals at one point; the rest is computed when asked for."""
 
-    Attributes
-    ----------
-    neighbourhoods : Neighbourhoods
-        Of the potentials' layout.
-    potentials : Potentials
-    stamps : (n,) int64
-        When each variable's weights last changed.
-    known : KnownConditionals
-        Those of other points that still hold, and of this one.
-    memory : int
-        Bytes that the conditionals of all variables may take.
-    n_threads : int
-    """
-
-    neighbourhoods: Neighbourhoods
+    neighbourhoods: Neighbourhoods  # of the potentials' layout
     potentials: Potentials
-    stamps: Ints
-    known: KnownConditionals
-    memory: int
+    stamps: Ints  # (n,): when each variable's weights last changed
+    known: KnownConditionals  # those of other points that still hold, and of this one
+    memory: int  # bytes that the conditionals of all variables may take
     n_threads: int
 
     @property
@@ -94,15 +74,7 @@ class Conditionals:
     ) -> Any:
         """Return what an operation finds in the rows, wherever they are, added up.
 
-        Parameters
-        ----------
-        operation : function
-            Of conditionals whose rows are here, and the arguments. What it returns adds up over
-            parts of the rows.
-        variables : (k,) int64, optional
-            Whose conditionals it looks at; default all.
-        parts : Parts, optional
-            Some of the rows, where all are elsewhere; default all.
+        Shapes: variables (k,) int64.
         """
         parts = self.sample.parts if parts is None else parts
         if parts is None:

@@ -38,23 +38,13 @@ SPAN = 2**13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """The configurations of some variables in rows that are here, by their keys.
+    """The configurations of some variables in rows that are here, by their keys."""
 
-    Attributes
-    ----------
-    ids : (rows,) int32
-        The configuration of each row.
-    table : (k, count) unsigned integers
-        The variables' codes in each.
-    lacking : (count,) bool or None
-        In which of them the variable whose neighbours these are is missing; None where it never is.
-    sizes : (count,) int32
-        How many rows have each; empty where they were not counted.
-    """
-
-    ids: Ids
-    table: Codes
+    ids: Ids  # (rows,): the configuration of each row
+    table: Codes  # (k, count) unsigned integers: the variables' codes in each
+    # (count,) or None: in which of them the variable whose neighbours these are is missing
     lacking: NDArray[np.bool_] | None
+    # (count,): how many rows have each; empty where they were not counted
     sizes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     @staticmethod

@@ -42,13 +42,7 @@ FEW, MANY = (0,) * 4, (0,) * 8
 
 @cache
 def padded(states: int) -> int:
-    """Return a number of states rounded up to whole lanes.
-
-    Examples
-    --------
-    >>> padded(3), padded(5), padded(17)
-    (4, 8, 24)
-    """
+    """Return a number of states rounded up to whole lanes."""
     lanes = len(lanes_for(states))
     return -(-states // lanes) * lanes
 
@@ -60,31 +54,17 @@ def lanes_for(states: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbourhood:
-    """A variable's neighbours, in the order of their edges, and their configurations.
+    """A variable's neighbours, in the order of their edges, and their configurations."""
 
-    Attributes
-    ----------
-    others : (k,) int64
-    count : int
-        How many configurations there are.
-    groups : (g, 4) int64
-        First and last neighbour, number of codes, where the codes start in the cache's arena.
-    masses : int
-        Where the configurations' masses start in the cache's arena, or -1: all are 1.
-    ids : (rows,) int32, optional
-        The configuration of each row; None where rows were not merged, or are elsewhere.
-    table : (k, count) unsigned integers, optional
-        The neighbours' codes in each configuration; None where rows were not merged.
-    lacking : (count,) bool, optional
-        In which configurations the variable is missing; None where it never is.
-    """
-
-    others: Ints
-    count: int
+    others: Ints  # (k,)
+    count: int  # how many configurations there are
+    # (g, 4): first and last neighbour, number of codes, where the codes start in the cache's arena
     groups: Ints
-    masses: int
-    ids: Ids | None = None
+    masses: int  # where the configurations' masses start in the cache's arena, or -1: all are 1
+    ids: Ids | None = None  # (rows,), optional: the configuration of each row
+    # (k, count) unsigned integers, optional: the neighbours' codes in each configuration
     table: Codes | None = None
+    # (count,), optional: in which configurations the variable is missing
     lacking: NDArray[np.bool_] | None = None
 
     @property
@@ -291,35 +271,19 @@ class Neighbourhoods:
     """The neighbourhoods of a layout's variables, as the kernels take them.
 
     The arenas only grow: what is here stays where it is.
-
-    Attributes
-    ----------
-    cache : NeighbourhoodCache
-    edges : (half-edges,) int64
-        Which edge each half-edge belongs to.
-    halves, groups, spans : (..., 7), (..., 4) and (n, 4) int64
-        See ``kernels.neighbourhoods``.
-    degrees : (n,) int64
-    connected : (k,) int64
-        The variables that have neighbours.
-    costs : (n,) float64
-        About what each variable costs a pass.
-    known : dict of Neighbourhood
-        Those of connected variables.
-    apart : (n,) bool
-        The variables with neighbours that can be looked at in the parts of the rows alone.
-    codes, masses : Arena
     """
 
     cache: NeighbourhoodCache
-    edges: Ints
+    edges: Ints  # (half-edges,): which edge each half-edge belongs to
+    # halves, groups, spans: (..., 7), (..., 4) and (n, 4): see ``kernels.neighbourhoods``
     halves: Ints
     groups: Ints
     spans: Ints
-    degrees: Ints
-    connected: Ints
-    costs: Floats
-    known: dict[int, Neighbourhood]
+    degrees: Ints  # (n,)
+    connected: Ints  # (k,): the variables that have neighbours
+    costs: Floats  # (n,): about what each variable costs a pass
+    known: dict[int, Neighbourhood]  # those of connected variables
+    # (n,): the variables with neighbours that can be looked at in the parts of the rows alone
     apart: NDArray[np.bool_]
     codes: Arena[np.uint16]
     masses: Arena[np.float64]

@@ -49,12 +49,7 @@ Piece = list[tuple[int, int, int, int]]
 def compare_pairs(at: Conditionals, pairs: Ints, own_sums: Floats) -> Expectations:
     """Return the mean conditionals of both variables of each pair, and the data's cells.
 
-    Parameters
-    ----------
-    at : Conditionals
-    pairs : (k, 2) int64
-    own_sums : (states of all variables,) float64
-        Sums over rows of each state's probability.
+    Shapes: pairs (k, 2) int64; own_sums (states of all variables,) float64.
     """
     sample, total = at.sample, at.sample.total_weight
     counts, starts = sample.counts.extended_tables(pairs)
@@ -80,10 +75,7 @@ def by_states(sample: EncodedRows, pairs: Ints, values: Any) -> Floats:
     For the first variable's side those of its states by what the second's codes count as; for the
     second's the other way round.
 
-    Parameters
-    ----------
-    values : (2, entries) or (entries,) array
-        One line for each side, or one for both.
+    Shapes: values (2, entries) or (entries,) array.
     """
     both: Floats = np.broadcast_to(np.asarray(values, dtype=np.float64), (2, np.shape(values)[-1]))
     if sample.complete:
@@ -238,21 +230,12 @@ class Groups(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The cells that some rows are in, of groups of variables.
+    """The cells that some rows are in, of groups of variables."""
 
-    Attributes
-    ----------
-    start, size : int
-        The first row, and how many there are.
-    part : Groups
-    places : (size * groups,) uint32
-        Where the sums of each row's cells start.
-    """
-
-    start: int
+    start: int  # start, size: the first row, and how many there are
     size: int
     part: Groups
-    places: NDArray[np.uint32]
+    places: NDArray[np.uint32]  # (size * groups,) uint32: where the sums of each row's cells start
 
     @staticmethod
     def of(variables: Ints, sample: EncodedRows) -> Iterator[Cells]:
@@ -289,23 +272,13 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RareRows:
-    """Some rows of sparse variables: those that do not have the commonest codes.
+    """Some rows of sparse variables: those that do not have the commonest codes."""
 
-    Attributes
-    ----------
-    start, size : int
-        The first row, and how many there are.
-    variables : (k,) int64
-    rare : RareCodes
-    firsts, lasts : (k,) int64
-        Where the rows of each variable start and end there.
-    """
-
-    start: int
+    start: int  # start, size: the first row, and how many there are
     size: int
-    variables: Ints
+    variables: Ints  # (k,)
     rare: RareCodes
-    firsts: Ints
+    firsts: Ints  # firsts, lasts: (k,): where the rows of each variable start and end there
     lasts: Ints
 
     @staticmethod

@@ -33,22 +33,13 @@ Summed = Cells | RareRows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """All pairs between two lists of variables, the same ones or such that share none.
+    """All pairs between two lists of variables, the same ones or such that share none."""
 
-    Attributes
-    ----------
-    first, second : (k,) int64
-        Variables.
-    places : pair of int
-        Where both lists start among all variables asked for.
-    forth, back : (blocks of lines, columns, lanes) float64
-        Sums of the residuals of the first by states of the second, and the other way round.
-    at : Conditionals
-    """
-
-    first: Ints
+    first: Ints  # first, second: (k,): variables
     second: Ints
-    places: tuple[int, int]
+    places: tuple[int, int]  # where both lists start among all variables asked for
+    # forth, back: (blocks of lines, columns, lanes): sums of the residuals of the first by states
+    # of the second, and the other way round
     forth: Floats
     back: Floats
     at: Conditionals
@@ -68,14 +59,7 @@ class Tile:
         return self._fill(pair_tiles.score_tables, roots, largest, total)
 
     def statistics(self, axes: list[Floats], curvatures: list[Floats]) -> Floats:
-        """Return statistics in coordinates of each variable's own (see ``quick_statistics``).
-
-        Parameters
-        ----------
-        axes : list of (s_i, k_i) float64
-        curvatures : list of (k_i,) float64
-            What each adds to the variance along its axes.
-        """
+        """Return statistics in coordinates of each variable's own (see ``quick_statistics``)."""
         sizes = np.array([len(own) for own in curvatures], dtype=np.int64)
         nothing = np.zeros(0)
         joined = np.concatenate([nothing, *(own.ravel() for own in axes)])
@@ -95,13 +79,7 @@ class Tile:
     def striking(
         self, axes: list[Floats], curvatures: list[Floats], least: Floats
     ) -> tuple[Ints, Ints, Floats]:
-        """Return the pairs whose statistic is large, as `scored_above` does.
-
-        Parameters
-        ----------
-        least : float64
-            How large, by the number of coordinates of both variables, multiplied.
-        """
+        """Return the pairs whose statistic is large, as `scored_above` does."""
         found = self.statistics(axes, curvatures)
         first, second = (
             np.array([len(curvatures[i]) for i in some.tolist()], dtype=np.int64)
@@ -114,10 +92,7 @@ class Tile:
     def expectations(self, lines: Ints, columns: Ints) -> Expectations:
         """Return what the loss compares at some pairs: both sides of the model as one.
 
-        Parameters
-        ----------
-        lines, columns : (k,) int64
-            The pairs' places in the first list and in the second.
+        Shapes: lines, columns (k,) int64.
         """
         sample, total = self.at.sample, self.at.sample.total_weight
         pairs = np.stack([self.first[lines], self.second[columns]], axis=1)
@@ -156,15 +131,7 @@ def tiles(
 ) -> Iterator[Tile]:
     """Yield all pairs among some variables, tile by tile.
 
-    Parameters
-    ----------
-    at : Conditionals
-        Of complete rows.
-    variables : (k,) int64
-    own_sums : (states of all variables,) float64
-        Sums over rows of each state's probability.
-    leading : int, optional
-        Only the pairs that have one of the first so many variables.
+    Shapes: variables (k,) int64; own_sums (states of all variables,) float64.
     """
     elsewhere = at.sample.parts
     if elsewhere is not None and isinstance(elsewhere.engine, TilingEngine):

@@ -24,24 +24,15 @@ class Expectations:
     ``sum_k sum_slices mass log(sum_cells model_k e^W / mass) - k <W, data>`` (for the likelihood;
     for the pseudo-likelihood that is an upper bound, by Jensen's inequality, exact where the
     conditionals are the same in every row).
-
-    Attributes
-    ----------
-    model : (k, cells) float64
-        The model's frequencies of each cell, once for each distribution compared.
-    given : tuple of int
-        What each distribution is conditional on: 0 nothing, 1 the pair's first variable, 2 its
-        second. Its slices have the mass of the condition's states.
-    data : (cells,) float64
-        Frequencies in the data.
-    offsets : (pairs + 1,) int64
-        Where each pair's cells start.
     """
 
+    # (k, cells): the model's frequencies of each cell, once for each distribution compared
     model: Floats
+    # what each distribution is conditional on: 0 nothing, 1 the pair's first variable, 2 its
+    # second
     given: tuple[int, ...]
-    data: Floats
-    offsets: Ints
+    data: Floats  # (cells,): frequencies in the data
+    offsets: Ints  # (pairs + 1,): where each pair's cells start
 
     @property
     def gradients(self) -> Floats:

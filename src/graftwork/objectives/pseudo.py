@@ -77,30 +77,7 @@ class Sums(NamedTuple):
 
 
 class PseudoLikelihood:
-    """The joint pseudo-likelihood of the observed cells of a sample.
-
-    Parameters
-    ----------
-    sample : EncodedRows
-        The prepared table, with missing cells or without.
-    n_jobs : int, optional
-        Threads; None is every core. Results do not depend on it.
-    memory : int
-        Bytes the conditionals of one scoring batch may take.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_table
-    >>> from graftwork.data.encoded import prepare
-    >>> from graftwork.objectives.protocol import independent_potentials
-    >>> table = as_table({"a": [0, 1, None, 1], "b": [0, 1, 1, None]}, missing="state")
-    >>> sample = prepare(table, missing=True)
-    >>> point = PseudoLikelihood(sample, 1).at(independent_potentials(sample))
-    >>> round(point.value, 4)
-    0.9548
-    >>> point.pair_gradients(np.array([[0, 1]]))[0].round(4)
-    array([-0.2778,  0.2778,  0.2778, -0.2778])
-    """
+    """The joint pseudo-likelihood of the observed cells of a sample."""
 
     def __init__(
         self, sample: EncodedRows, n_jobs: int | None = None, memory: int = MEMORY
@@ -283,13 +260,7 @@ class PseudoPoint:
         return compare_pairs(self.conditionals, pairs, self._sums.states)
 
     def tiles(self, variables: Ints, leading: int | None = None) -> Iterator[Tile] | None:
-        """Return all pairs among some variables, tile by tile; None where cells are missing.
-
-        Parameters
-        ----------
-        leading : int, optional
-            Only the pairs that have one of the first so many variables.
-        """
+        """Return all pairs among some variables, tile by tile; None where cells are missing."""
         if not self.objective.sample.complete:
             return None
         return tiles(self.conditionals, variables, self._sums.states, leading)

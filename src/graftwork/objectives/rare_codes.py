@@ -21,41 +21,19 @@ SPARSE = 1 / 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RareCodes:
-    """The rows of each sparse variable with other codes than its commonest.
+    """The rows of each sparse variable with other codes than its commonest."""
 
-    Attributes
-    ----------
-    sparse : (n,) bool
-        Which variables are: of the others there are no rows here.
-    commonest : (n,) int64
-    starts : (n + 1,) int64
-        Where each variable's rows start.
-    rows : (k,) int64
-        Ascending, for each variable.
-    codes : (k,) int64
-    """
-
-    sparse: NDArray[np.bool_]
-    commonest: Ints
-    starts: Ints
-    rows: Ints
-    codes: Ints
+    sparse: NDArray[np.bool_]  # (n,): which variables are: of the others there are no rows here
+    commonest: Ints  # (n,)
+    starts: Ints  # (n + 1,): where each variable's rows start
+    rows: Ints  # (k,): ascending, for each variable
+    codes: Ints  # (k,)
 
     @staticmethod
     def of(codes: NDArray[np.unsignedinteger], cards: Ints, largest: Floats) -> RareCodes:
         """Return those of the variables' codes, shape (n, rows).
 
-        Parameters
-        ----------
-        largest : (n,) float64
-            The frequency of each variable's commonest state.
-
-        Examples
-        --------
-        >>> table, largest = np.eye(2, 64, dtype=np.uint8), np.full(2, 63 / 64)
-        >>> found = RareCodes.of(table, np.array([2, 2]), largest)
-        >>> found.sparse.tolist(), found.rows.tolist(), found.codes.tolist()
-        ([True, True], [0, 1], [1, 1])
+        Shapes: largest (n,) float64.
         """
         likely = largest >= 1.0 - SPARSE
         commonest, counts = kernel.count_rare(codes, cards, likely)

@@ -59,13 +59,7 @@ def _take(sample: EncodedRows, most: int) -> Taken:
 def take_least(
     sample: EncodedRows, marks: Marks, most: int, columns: Callable[[Ints], Codes] | None = None
 ) -> Taken:
-    """Return the rows with the least marks.
-
-    Parameters
-    ----------
-    columns : function, optional
-        Of numbers of rows: their codes; default those of the sample.
-    """
+    """Return the rows with the least marks."""
     few = np.arange(len(marks))
     if len(marks) > 16 * most:  # mostly they are among these
         few = np.flatnonzero(marks < np.uint64(2**64 * (4 * most / len(marks))))

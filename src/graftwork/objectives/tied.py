@@ -17,24 +17,7 @@ from graftwork.objectives.protocol import Expectations, Objective, Point
 class Tied:
     """A loss over the values that groups of weights share; weights without a group are zero.
 
-    Parameters
-    ----------
-    objective : Objective
-        The loss of all weights.
-    layout : Layout
-        Of all weights.
-    groups : (layout.size,) int64
-        The group of each weight, from 0 on; -1 for weights that stay zero.
-
-    Attributes
-    ----------
-    small : Layout
-        Where the values lie.
-
-    Examples
-    --------
-    >>> Tied.small_layout(3).size
-    3
+    Shapes: groups (layout.size,) int64.
     """
 
     def __init__(self, objective: Objective, layout: Layout, groups: Ints) -> None:
@@ -87,14 +70,7 @@ class Shifted:
     w from w*: zero slope at w*, and growing from there. For the likelihood that is the
     Kullback-Leibler divergence of the network from the one at w*.
 
-    Parameters
-    ----------
-    objective : Objective
-        The loss.
-    slope : (size,) float64
-        What is subtracted from the gradient.
-    centre, pull : (size,) float64, optional
-        Where each weight is pulled to, and how strongly.
+    Shapes: slope (size,) float64; centre, pull (size,) float64.
     """
 
     def __init__(

@@ -4,9 +4,6 @@ from graftwork.penalties.blocks import Blocks
 from graftwork.penalties.group import GroupL1
 from graftwork.penalties.lasso import L1
 from graftwork.penalties.protocol import Penalty, residual
-from graftwork.registry import Registry
-
-#: Penalties by name; each takes lam, l2, unary_lam and unary_l2.
-PENALTIES: Registry[Penalty] = Registry(__name__)
+from graftwork.registry import PENALTIES
 
 __all__ = ["L1", "PENALTIES", "Blocks", "GroupL1", "Penalty", "residual"]

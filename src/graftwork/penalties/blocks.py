@@ -25,13 +25,7 @@ LINEAR_PRECISION = 1.0 / 9.0
 
 
 def pair_scales(declared: Ints, pairs: Ints) -> Floats:
-    """Return d_g of each pair: the square root of its table's number of declared entries.
-
-    Examples
-    --------
-    >>> pair_scales(np.array([2, 8]), np.array([[0, 1]]))
-    array([4.])
-    """
+    """Return d_g of each pair: the square root of its table's number of declared entries."""
     return np.sqrt((declared[pairs[:, 0]] * declared[pairs[:, 1]]).astype(np.float64))
 
 
@@ -110,30 +104,14 @@ _NO_PARTS = (_NONE, np.zeros((0, 2), dtype=np.int64), _NONE, np.zeros(0), _NONE,
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Where each block lies, what weighs on it, and which of its entries may move.
+    """Where each block lies, what weighs on it, and which of its entries may move."""
 
-    Attributes
-    ----------
-    layout : Shape
-        Of the flat vector.
-    offsets : (n + m + 1,) int64
-        Block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``.
-    scale : (groups,) float64
-        d_g, the root of the number of declared entries.
-    free : (layout.size,) bool
-        Which entries may move; the others stay as they are.
-    factor : (groups,) float64, optional
-        What lam is multiplied by; None is 1 everywhere. A squared norm is the same for all blocks.
-    parts : Parts, optional
-        The tables of ordered variables, if there are any.
-    """
-
-    layout: Shape
-    offsets: Ints
-    scale: Floats
-    free: Bools
-    factor: Floats | None = None
-    parts: Parts | None = None
+    layout: Shape  # of the flat vector
+    offsets: Ints  # (n + m + 1,): block ``g`` is ``vector[offsets[g]:offsets[g + 1]]``
+    scale: Floats  # (groups,): d_g, the root of the number of declared entries
+    free: Bools  # (layout.size,): which entries may move; the others stay as they are
+    factor: Floats | None = None  # (groups,), optional: what lam is multiplied by
+    parts: Parts | None = None  # the tables of ordered variables, if there are any
 
     @staticmethod
     def of(

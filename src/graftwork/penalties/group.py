@@ -8,25 +8,11 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
-from graftwork.registry import register
 
 
-@register("group-l1")
 @dataclass(frozen=True, slots=True)
 class GroupL1:
     """Group-l1 with an optional squared norm; unaries are free unless given strengths.
-
-    Attributes
-    ----------
-    lam, l2, unary_lam, unary_l2 : float
-        Strengths of norms and of squared norms, on tables and on unaries.
-    linear_l2 : float or None
-        Of linear parts of tables the strength of the mean square of their entries, in place of l2.
-
-    Examples
-    --------
-    >>> GroupL1(lam=0.5).scores(np.array([3.0, 4.0]), np.array([0, 2]), np.array([2.0]))
-    array([2.5])
 
     References
     ----------
@@ -34,10 +20,13 @@ class GroupL1:
     number of entries).
     """
 
+    # lam, l2, unary_lam, unary_l2: strengths of norms and of squared norms, on tables and on
+    # unaries
     lam: float
     l2: float = 0.0
     unary_lam: float = 0.0
     unary_l2: float = 0.0
+    # of linear parts of tables the strength of the mean square of their entries, in place of l2
     linear_l2: float | None = None
     separable = False
     centres = True

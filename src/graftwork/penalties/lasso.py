@@ -11,20 +11,11 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.penalties.blocks import Blocks, Bools
-from graftwork.registry import register
 
 
-@register("l1")
-@register("elastic-net")
 @dataclass(frozen=True, slots=True)
 class L1:
-    """l1 on single weights, with an optional squared norm; unaries are free unless given strengths.
-
-    Examples
-    --------
-    >>> L1(lam=0.5).scores(np.array([3.0, -4.0]), np.array([0, 2]), np.array([2.0]))
-    array([4.])
-    """
+    """l1 on single weights, perhaps with a ridge; unaries are free unless given strengths."""
 
     lam: float
     l2: float = 0.0
@@ -81,19 +72,11 @@ class L1:
         return result
 
 
-@register("l2")
 def ridge(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
-    """Return a squared norm alone, of which ``lam`` is the strength.
-
-    Examples
-    --------
-    >>> ridge(0.5, 0.1)
-    L1(lam=0.0, l2=0.6, unary_lam=0.0, unary_l2=0.0)
-    """
+    """Return a squared norm alone, of which ``lam`` is the strength."""
     return L1(0.0, lam + l2, 0.0, unary_lam + unary_l2)
 
 
-@register("none")
 def unpenalised(lam: float, l2: float = 0.0, unary_lam: float = 0.0, unary_l2: float = 0.0) -> L1:
     """Return no penalty on tables.
 

@@ -8,16 +8,8 @@ Chow and Liu (1968), Approximating discrete probability distributions with depen
 from __future__ import annotations
 
 from graftwork.grafting import ChowLiu, GivenEdges, Recipe
-from graftwork.registry import register
 
 
-@register("chow-liu")
 def chow_liu() -> Recipe:
-    """Return the method that fits the weights of the Chow-Liu tree, and adds nothing.
-
-    Examples
-    --------
-    >>> chow_liu().sized
-    True
-    """
+    """Return the method that fits the weights of the Chow-Liu tree, and adds nothing."""
     return Recipe("chow-liu", GivenEdges(), start=ChowLiu(), sized=True)

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Recipe
-from graftwork.registry import register
 
 
-@register("edge-grafting")
 def edge_grafting(count: int = 1) -> Recipe:
-    """Return edge grafting that activates the ``count`` most violating pairs per round.
-
-    Examples
-    --------
-    >>> edge_grafting().name
-    'edge-grafting'
-    """
+    """Return edge grafting that activates the ``count`` most violating pairs per round."""
     return Recipe("edge-grafting", Exhaustive(count))

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, Reservoir
-from graftwork.registry import register
 
 
-@register("first-hit")
 def first_hit(
     structure: bool = False, hubs: str | None = None, hub_threshold: float | None = None
 ) -> Recipe:
     """Return first hit: a reservoir of one pair, one test a round.
-
-    Parameters
-    ----------
-    structure : bool
-        Prefer pairs at hubs of the network found so far, from 15 edges on.
-    hubs, hub_threshold : optional
-        With ``structure``: as of best-choice.
 
     Examples
     --------

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from graftwork.grafting import ChowLiu, Exchange, ExchangeRule, Exhaustive, Gain, Recipe
 from graftwork.grafting.exchange_rules import Descent, Greedy, Metropolis, Rejection
-from graftwork.registry import register
 from graftwork.solvers import Loose
 
 
-@register("forced-pruning")
 def forced_pruning(
     exchange: int | None = None,
     delete: str = "descent",
@@ -20,27 +18,7 @@ def forced_pruning(
     proposals: int = 1_000_000,
     temperature: float = 1.0,
 ) -> Recipe:
-    """Return forced pruning, from the Chow-Liu tree and random pairs up to ``max_edges``.
-
-    Parameters
-    ----------
-    exchange : int, optional
-        Edges exchanged at once; default a quarter of them.
-    delete : {"descent", "greedy", "rejection", "mcmc"}
-        The cheapest edges, undoing what does not help; as published (every exchange stands) the
-        cheapest, or drawn; or a walk by Metropolis-Hastings.
-    rounds, restarts : int
-        Most exchanges from one start, and how often to start again.
-    tied : int, optional
-        Tie the weights to this many values after each exchange, as published.
-    proposals, temperature
-        Most draws for one exchange of "rejection"; the temperature of "mcmc".
-
-    Examples
-    --------
-    >>> forced_pruning(exchange=5).exchange.rule
-    Descent(count=5)
-    """
+    """Return forced pruning, from the Chow-Liu tree and random pairs up to ``max_edges``."""
     rules: dict[str, Callable[[], ExchangeRule]] = {
         "descent": lambda: Descent(exchange),
         "greedy": lambda: Greedy(exchange),

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from graftwork.grafting import AtTheEnd, Everything, Recipe
-from graftwork.registry import register
 from graftwork.solvers import OrthantWise, ToConvergence
 
 
-@register("full", chains=True)
 def full() -> Recipe:
-    """Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty).
-
-    Examples
-    --------
-    >>> full().name
-    'full'
-    """
+    """Return the batch learner: OWL-QN over all tables (proximal steps for a group penalty)."""
     return Recipe("full", Everything(), OrthantWise(), ToConvergence(), AtTheEnd())

@@ -8,24 +8,10 @@ Della Pietra, Della Pietra and Lafferty (1997); with the L1 term Lee, Ganapathi 
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Gain, Recipe
-from graftwork.registry import register
 from graftwork.solvers import OrthantWise, ToConvergence
 
 
-@register("gain", chains=True)
 def gain(count: int = 1, features: bool = True) -> Recipe:
-    """Return gain induction: ``count`` features of largest gain a round, among the violators.
-
-    Parameters
-    ----------
-    features : bool
-        Gains of single table cells (where the penalty allows it); False, or a group penalty, takes
-        the gains of whole tables.
-
-    Examples
-    --------
-    >>> gain().name
-    'gain'
-    """
+    """Return gain induction: ``count`` features of largest gain a round, among the violators."""
     selector = Exhaustive(count, Gain())
     return Recipe("gain", selector, OrthantWise(), ToConvergence(), features=features)

@@ -8,18 +8,10 @@ Shevade and Keerthi (2003); a baseline of Zhu, Lao and Xing (2010).
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Recipe
-from graftwork.registry import register
 from graftwork.solvers import GaussSeidel, ToConvergence
 
 
-@register("gauss-seidel", chains=True)
 def gauss_seidel(count: int = 1, features: bool = True) -> Recipe:
-    """Return Gauss-Seidel that activates and optimises ``count`` features at a time.
-
-    Examples
-    --------
-    >>> gauss_seidel(count=5).solver.count
-    5
-    """
+    """Return Gauss-Seidel that activates and optimises ``count`` features at a time."""
     solver = GaussSeidel(count)
     return Recipe("gauss-seidel", Exhaustive(count), solver, ToConvergence(), features=features)

@@ -9,31 +9,12 @@ of Markov random fields, Algorithm 1.
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, Recipe
-from graftwork.registry import register
 from graftwork.solvers import Forgetful, OrthantWise, Solver, Steps
 
 
-@register("grafting-light", chains=True)
 def grafting_light(
     count: int = 1, steps: int = 1, memory: bool = True, features: bool = True
 ) -> Recipe:
-    """Return Grafting-Light.
-
-    Parameters
-    ----------
-    count : int
-        Features activated per round (the select unit M).
-    steps : int
-        Quasi-Newton steps per round.
-    memory : bool
-        Carry the solver's memory from round to round; False shows what it is worth.
-    features : bool
-        Activate single table cells (where the penalty allows it), or whole tables.
-
-    Examples
-    --------
-    >>> grafting_light(count=50).schedule.count
-    1
-    """
+    """Return Grafting-Light."""
     solver: Solver = OrthantWise() if memory else Forgetful(OrthantWise())
     return Recipe("grafting-light", Exhaustive(count), solver, Steps(steps), features=features)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from graftwork.grafting import Exhaustive, MutualInformation, Recipe
-from graftwork.registry import register
 from graftwork.solvers import OrthantWise, ToConvergence
 
 
-@register("mutual-information")
 def mutual_information(count: int = 1, features: bool = True) -> Recipe:
     """Return induction by mutual information, of violators only: its certificate stays true.
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from graftwork.grafting import Recipe, WorkingSet
-from graftwork.registry import register
 
 
-@register("working-set")
 def working_set(per_variable: int = 2) -> Recipe:
     """Return the recipe that activates the best violators of every variable at once.
 

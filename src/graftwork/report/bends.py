@@ -30,28 +30,8 @@ def edge_lines(
     Where no bend is clear of all of them, it is the one that meets fewest, a straight one first.
     All are straight in networks of more than 100,000 edges times nodes.
 
-    Parameters
-    ----------
-    points : array, shape (nodes, 2)
-    ends : array, shape (edges, 2)
-        Two nodes of each edge.
-    clear : array, shape (edges, nodes)
-        How near to each node the middle of each line may come.
-    view : array, shape (4,)
-        The picture's lower left and upper right corner; bent lines stay inside.
-
-    Returns
-    -------
-    lines : array, shape (edges, POINTS, 2)
-    bent : array of bool, shape (edges,)
-
-    Examples
-    --------
-    >>> points = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 0.1]])
-    >>> ends, view = np.array([[0, 1], [0, 2]]), np.array([-1.0, -9.0, 11.0, 9.0])
-    >>> lines, bent = edge_lines(points, ends, np.ones((2, 3)), view)
-    >>> bent.tolist(), bool(lines[0, :, 1].min() < -0.9)
-    ([True, False], True)
+    Shapes: points (nodes, 2); ends (edges, 2); clear (edges, nodes); view (4,); lines (edges,
+    POINTS, 2); bent (edges,).
     """
     first, second = points[ends[:, 0]], points[ends[:, 1]]
     lines = first[:, None] + _ALONG[:, None] * (second - first)[:, None]

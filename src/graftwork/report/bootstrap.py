@@ -101,13 +101,7 @@ def bootstrap_text(boot: Bootstrap) -> str:
 
 
 def bootstrap_summary(boot: Bootstrap, top: int = 20) -> str:
-    """Return text and tables of a bootstrap, at most 88 characters wide where that is possible.
-
-    Parameters
-    ----------
-    top : int
-        How many edges to list.
-    """
+    """Return text and tables of a bootstrap, at most 88 characters wide where that is possible."""
     told = dict(bootstrap_sections(boot))
     parts = [section(title, told[title]) for title in ("Resamples", "Edges")]
     edges = edge_lines(boot)
@@ -381,17 +375,7 @@ def write_bootstrap(
     plot: bool = True,
     differences: bool = False,
 ) -> list[str]:
-    """Write a bootstrap's files to a folder, and return their names; each appears whole or not.
-
-    Parameters
-    ----------
-    folder : path-like
-        Made where there is none.
-    plot : bool
-        Whether to draw figures, which needs matplotlib.
-    differences : bool
-        Whether to write which edges and variables differ.
-    """
+    """Write a bootstrap's files to a folder, and return their names; each appears whole or not."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with replacing_together(folder, _STALE) as out:
         write_records(out / "bootstrap.csv", boot.edges(), COLUMNS)

@@ -33,11 +33,6 @@ _COLUMNS: tuple[Column, ...] = (
 def centrality_text(model: PairwiseMRF, groups: Mapping[Any, Any] | None = None) -> str:
     """Return the centralities of a network as a table in text, the strongest variable first.
 
-    Parameters
-    ----------
-    groups : mapping of variable to group, optional
-        For bridge centralities.
-
     Examples
     --------
     >>> alike = [[1.0, 0.0], [0.0, 1.0]]
@@ -77,14 +72,5 @@ def write_centrality(path: str | PathLike[str], model: PairwiseMRF) -> None:
     """Write the centralities of a network as CSV, and return None; what is unknown stays empty.
 
     Closeness and betweenness are left out of networks so large that they take long.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "centrality.csv")
-    >>> write_centrality(path, PairwiseMRF({"a": [0, 1]}))
-    >>> print(path.read_text())
-    variable,strength,expected_influence,degree,closeness,betweenness
-    a,0.0,0.0,0.0,0.0,0.0
     """
     write_records(path, centrality_records(model, paths=quick_paths(model)))

@@ -30,24 +30,7 @@ def chain_summary(
     prediction: str = "",
     top: int = 5,
 ) -> str:
-    """Return what was learned, as plain text for people.
-
-    Parameters
-    ----------
-    crf : ChainCRF
-        A fitted one.
-    template : str
-        What the attributes were made by, in words.
-    prediction : str
-        How it does on other sentences: paragraphs of one line each, and tables.
-    top : int
-        How many weights to name for each label.
-
-    Returns
-    -------
-    str
-        Paragraphs and tables under headings, with a line end.
-    """
+    """Return what was learned, as plain text for people."""
     parts = [section(title, text) for title, text in chain_sections(crf, template)]
     if prediction:
         parts.append("Prediction\n" + "\n\n".join(map(_block, prediction.split("\n\n"))))
@@ -119,18 +102,6 @@ def penalty_words(penalty: str, lam: float, l2: float, n_sentences: int | None =
 def describe_chain(model: ChainModel, *, top: int = 5) -> str:
     """Return the strongest weights of each label and the strongest transitions, as tables.
 
-    Parameters
-    ----------
-    model : ChainModel
-        The chain.
-    top : int
-        How many weights to name for each label.
-
-    Returns
-    -------
-    str
-        Tables below headings; an empty text if there is nothing to name.
-
     Examples
     --------
     >>> from graftwork.estimators import ChainCRF
@@ -164,14 +135,6 @@ def chain_tables(model: ChainModel, top: int) -> list[Grid]:
 def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     """Write the weights as CSV, the largest first, and return None; the file appears whole or not.
 
-    Parameters
-    ----------
-    path : path-like
-        Where to.
-    model : ChainModel
-        Its `records` are the rows: attribute (empty for transitions), labels before (empty where
-        they do not matter), label and weight.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -179,7 +142,7 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.csv")
     >>> write_weights(path, ChainCRF(lam=9).fit([[["w=a"]]], [["A"]]).model_)
     >>> path.read_text()
-    'attribute,previous,label,weight\\n'
+    'attribute,previous,label,weight\n'
     """
     header = ["attribute", *(["before"] if model.order == 2 else []), "previous", "label", "weight"]
     write_rows(path, header, ([record[name] for name in header] for record in model.records()))

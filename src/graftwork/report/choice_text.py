@@ -27,8 +27,6 @@ _TOO_LARGE = 0.1
 # With fewer rows for each number of a table that is not linear, intervals of its edge's weight
 # cover less than they say (`python benchmarks/coverage.py ordered-bent`).
 ROWS_A_NUMBER = 90
-# It is told if more than this share of the edges, by their number, come or go with few rows.
-_MUCH = 0.05
 
 _STOPS: dict[Stop, str] = {
     "optimal": "no {noun} left out would improve it",
@@ -47,13 +45,7 @@ _STOPS: dict[Stop, str] = {
 
 
 def stop_text(stop: Stop, noun: str = "edge") -> str:
-    """Return why a run ended, as a clause.
-
-    Examples
-    --------
-    >>> stop_text("edges", "feature")
-    'the feature budget was reached'
-    """
+    """Return why a run ended, as a clause."""
     return _STOPS[stop].format(noun=noun)
 
 
@@ -213,13 +205,6 @@ def _selection_remarks(tests: EdgeSelection) -> list[str]:
         out.append(f"With this many states the refit was solved only to {tests.residual:.1g}.")
     if tests.rivals:
         out.append(_rivals_text(tests.rivals))
-    n_edges = tests.n_kept + tests.n_required
-    if tests.n_moved is not None and tests.n_moved > max(1.0, _MUCH * n_edges):
-        out.append(
-            f"Without 1 % of the rows, chosen at random, {tests.n_moved:,} edges come or go (of "
-            f"{n_edges:,}): some variables carry the same information, and which of their edges "
-            "is kept is a close call."
-        )
     return out
 
 
@@ -247,19 +232,7 @@ def evidence_sections(
     notes: Sequence[str] = (),
     max_edges: int | None = None,
 ) -> list[tuple[str, str]]:
-    """Return titles and texts about the tests of a network's edges; nothing if there are none.
-
-    Parameters
-    ----------
-    names : sequence
-        The variables.
-    rows : float
-        How many rows of equal weight there are.
-    notes : sequence of str
-        What there is to say about weights and their intervals (see `interval_notes`).
-    max_edges : int, optional
-        The limit on edges, if it was reached.
-    """
+    """Return titles and texts about the tests of a network's edges; nothing if there are none."""
     if not evidence.n_tests:
         return []
     meaning = " ".join([meaning_text(np.exp(evidence.edge_log_q), evidence.level), *notes])
@@ -306,15 +279,6 @@ def meaning_text(q_values: Floats, fdr: float) -> str:
 
 def interval_notes(rows: float, excess: float, bent: int) -> list[str]:
     """Return where weights are too large, and where their intervals do not cover them.
-
-    Parameters
-    ----------
-    rows : float
-        Total weight of the rows.
-    excess : float
-        How much too large the weights of edges are (see `ShownWeights.excess`); NaN if not known.
-    bent : int
-        Numbers in the largest table of an edge between ordered variables that is not linear.
 
     Examples
     --------

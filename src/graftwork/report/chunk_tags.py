@@ -25,31 +25,11 @@ def chunks(tags: Sequence[str]) -> list[Chunk]:
     one token). So IOB1, IOB2, IOE, IOBES and BILOU are all understood, and sequences that break
     their rules have chunks too, as conlleval counts them.
 
-    Parameters
-    ----------
-    tags : sequence of str
-        The tags of one sentence.
-
-    Returns
-    -------
-    list of (type, start, stop)
-        In order; ``stop`` is behind the chunk's last token.
-
-    Raises
-    ------
-    DataError
-        If something is not a chunk tag.
-
     Notes
     -----
     conlleval has separate lists of what begins and what ends a chunk. They agree with this
     wherever they agree with each other; they do not for ``E`` before ``B`` of the same type and
     for brackets next to other tags, where conlleval loses the beginning or the end of a chunk.
-
-    Examples
-    --------
-    >>> chunks(["B-NP", "I-NP", "B-NP", "I-VP", "O", "I-NP"])
-    [('NP', 0, 2), ('NP', 2, 3), ('VP', 3, 4), ('NP', 5, 6)]
     """
     out: list[Chunk] = []
     start, before, kind = 0, "O", ""
@@ -63,30 +43,12 @@ def chunks(tags: Sequence[str]) -> list[Chunk]:
 
 
 def is_chunk_tag(label: Hashable) -> bool:
-    """Return whether a label is O, or a letter that `chunks` knows, perhaps with a type.
-
-    Examples
-    --------
-    >>> [is_chunk_tag(label) for label in ["O", "B-NP", "I", "NN", "X-NP", 1]]
-    [True, True, True, False, False, False]
-    """
+    """Return whether a label is O, or a letter that `chunks` knows, perhaps with a type."""
     return isinstance(label, str) and (label == "O" or label.partition("-")[0] in _INSIDE)
 
 
 def keep_types(labels: Iterable[Sequence[str]], types: Collection[str]) -> list[list[str]]:
     """Return sequences of tags in which chunks of other types are outside (O).
-
-    Parameters
-    ----------
-    labels : iterable of sequence of str
-        The tags of each sentence.
-    types : collection of str
-        The types to keep.
-
-    Raises
-    ------
-    DataError
-        If something is not a chunk tag.
 
     Examples
     --------

@@ -16,13 +16,6 @@ from graftwork.report.chunk_tags import chunks
 class Matches:
     """How what was predicted agrees with what is true: chunks of a type, or tokens of a label.
 
-    Attributes
-    ----------
-    name : hashable
-        The type or the label; empty for all together.
-    n_true, n_predicted, n_correct : int
-        How many are true, were predicted, and are both.
-
     Examples
     --------
     >>> Matches("NP", n_true=5, n_predicted=4, n_correct=3).to_dict()
@@ -30,8 +23,8 @@ class Matches:
      'f1': 0.666...}
     """
 
-    name: Hashable
-    n_true: int
+    name: Hashable  # the type or the label; empty for all together
+    n_true: int  # n_true, n_predicted, n_correct: how many are true, were predicted, and are both
     n_predicted: int
     n_correct: int
 
@@ -61,21 +54,15 @@ class Matches:
 class TokenCounts:
     """How many tokens and sequences have the right labels.
 
-    Attributes
-    ----------
-    n_sequences, n_tokens : int
-        How many there are.
-    n_right_sequences, n_right_tokens : int
-        How many are right, sequences throughout.
-
     Examples
     --------
     >>> TokenCounts(n_sequences=2, n_tokens=5, n_right_sequences=1, n_right_tokens=4).words()
     'Of 5 tokens 4 have the right label (80.00 %), of 2 sequences 1 throughout (50.00 %).'
     """
 
-    n_sequences: int
+    n_sequences: int  # n_sequences, n_tokens: how many there are
     n_tokens: int
+    # n_right_sequences, n_right_tokens: how many are right, sequences throughout
     n_right_sequences: int
     n_right_tokens: int
 
@@ -109,15 +96,6 @@ class TokenCounts:
 class ChunkScores:
     """What `chunk_scores` found.
 
-    Attributes
-    ----------
-    tokens : TokenCounts
-        Single labels, whatever chunk they belong to.
-    overall : Matches
-        Chunks of all types together.
-    types : tuple of Matches
-        Chunks of each type that is true or predicted somewhere, in alphabetical order.
-
     Examples
     --------
     >>> scores = chunk_scores([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "O"]])
@@ -125,8 +103,9 @@ class ChunkScores:
     (1.0, 0.0, 1.0, 0.5)
     """
 
-    tokens: TokenCounts
-    overall: Matches
+    tokens: TokenCounts  # single labels, whatever chunk they belong to
+    overall: Matches  # chunks of all types together
+    # chunks of each type that is true or predicted somewhere, in alphabetical order
     types: tuple[Matches, ...]
 
     @property
@@ -166,12 +145,6 @@ class ChunkScores:
 class LabelScores:
     """What `label_scores` found.
 
-    Attributes
-    ----------
-    tokens : TokenCounts
-    labels : tuple of Matches
-        Tokens of each label that is true or predicted somewhere, in natural order.
-
     Examples
     --------
     >>> label_scores([[0, 1, 1]], [[0, 1, 0]])[1].recall
@@ -179,6 +152,7 @@ class LabelScores:
     """
 
     tokens: TokenCounts
+    # tokens of each label that is true or predicted somewhere, in natural order
     labels: tuple[Matches, ...]
 
     @property

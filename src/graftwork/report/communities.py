@@ -23,21 +23,7 @@ _LEAST_MODULARITY = 0.3
 
 
 def community_text(model: PairwiseMRF, found: Mapping[Any, int | None]) -> str:
-    """Return the communities of a network, in plain sentences.
-
-    Parameters
-    ----------
-    found : mapping of variable to number
-        What `MarkovNetwork.communities` returns.
-
-    Examples
-    --------
-    >>> alike = [[1.0, 0.0], [0.0, 1.0]]
-    >>> states = {name: [0, 1] for name in "abcd"}
-    >>> model = PairwiseMRF(states, None, {("a", "b"): alike, ("c", "d"): alike})
-    >>> print(community_text(model, {"a": 1, "b": 1, "c": 2, "d": 2}))
-    2 communities, found by Louvain's algorithm (modularity 0.50). 1: a, b. 2: c, d.
-    """
+    """Return the communities of a network, in plain sentences."""
     parts: dict[int, list[Any]] = {}
     for name, number in found.items():
         if number is not None:
@@ -67,7 +53,7 @@ def write_communities(path: str | PathLike[str], found: Mapping[Any, int | None]
     >>> path = pathlib.Path(tempfile.mkdtemp(), "communities.csv")
     >>> write_communities(path, {"a": 1, "b": None})
     >>> path.read_text()
-    'variable,community\\na,1\\nb,\\n'
+    'variable,community\na,1\nb,\n'
     """
     records = [{"variable": name, "community": number} for name, number in found.items()]
     write_records(path, records)

@@ -15,59 +15,31 @@ import numpy as np
 
 from graftwork.data import align
 from graftwork.data.values import generator
-from graftwork.datasets.checks import whole
 from graftwork.inference.hidden import log_hidden
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
+from graftwork.parameters import whole_number
 
 GROUPS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionalLogs:
-    """Conditional marginal log-likelihoods of rows.
+    """Conditional marginal log-likelihoods of rows."""
 
-    Attributes
-    ----------
-    rows : (rows,) float64
-        Mean over the variables of log p(x_i | the variables of the other groups), in nats.
-    groups : tuple of (size,) int64
-        Which variables were hidden together.
-    exact : bool
-        Whether all numbers are exact; otherwise belief propagation was used for some group.
-    unconverged : int
-        How often belief propagation did not converge.
-    """
-
+    # (rows,): mean over the variables of log p(x_i | the variables of the other groups), in nats
     rows: Floats
-    groups: tuple[Ints, ...]
+    groups: tuple[Ints, ...]  # which variables were hidden together
+    # whether all numbers are exact; otherwise belief propagation was used for some group
     exact: bool
-    unconverged: int
+    unconverged: int  # how often belief propagation did not converge
 
 
 def deal_groups(
     n_variables: int, n_groups: int = GROUPS, random_state: int | np.random.Generator | None = None
 ) -> tuple[Ints, ...]:
-    """Return the variables dealt out to groups, one at a time, in their order or shuffled.
-
-    Parameters
-    ----------
-    n_variables, n_groups : int
-        With fewer variables than groups, each variable is a group.
-    random_state : int, Generator or None
-        None deals in the order of the columns: group g has columns g, g + n_groups, ...
-
-    Returns
-    -------
-    tuple of (size,) int64
-        Sizes differ by one at most; each group in rising order.
-
-    Examples
-    --------
-    >>> [group.tolist() for group in deal_groups(6)]
-    [[0, 4], [1, 5], [2], [3]]
-    """
-    count = min(whole("groups", n_groups, 1), n_variables)
+    """Return the variables dealt out to groups, one at a time, in their order or shuffled."""
+    count = min(whole_number("groups", n_groups, 1), n_variables)
     order = np.arange(n_variables)
     if random_state is not None:
         order = generator(random_state).permutation(n_variables)
@@ -88,27 +60,6 @@ def conditional_logs(
     observed; each hidden variable by itself is then told from what is observed, the rest of its
     group being summed out. With as many groups as variables this is the log pseudo-likelihood over
     the number of variables; with one group nothing is observed.
-
-    Parameters
-    ----------
-    model : PairwiseMRF
-        The network.
-    X : table
-        Rows with the model's variables.
-    groups : int
-        How many groups.
-    random_state : int, Generator or None
-        How variables are dealt: None in the order of the columns (see `deal_groups`).
-    n_jobs : int, optional
-        Threads; None or -1 for every core. The numbers do not depend on it.
-
-    Examples
-    --------
-    >>> alike = [[np.log(3), 0], [0, np.log(3)]]
-    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): alike})
-    >>> found = conditional_logs(model, [[0, 0], [0, 1]])
-    >>> np.exp(found.rows), found.exact
-    (array([0.75, 0.25]), True)
     """
     codes = align(X, model.names, tuple(model.states.values())).codes
     dealt = deal_groups(model.n_variables, groups, random_state)

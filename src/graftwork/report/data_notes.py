@@ -21,14 +21,7 @@ SHOWN = 5
 
 
 def data_notes(table: AnyTable) -> tuple[str, ...]:
-    """Return sentences about columns that learning will not profit from.
-
-    Examples
-    --------
-    >>> table = Table(("a", "b"), ((0, 1), ("x",)), [[0, 1] * 30, [0] * 60])
-    >>> data_notes(table)
-    ('1 variable never changes: b.',)
-    """
+    """Return sentences about columns that learning will not profit from."""
     names, counts = table.names, _counts(table)
     found: list[str] = list(table.notes)
     if table.n_variables == 1:

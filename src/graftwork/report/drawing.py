@@ -64,14 +64,6 @@ def draw_edges(
 
     Lines are straight; bent where they would pass through a node that is not their end.
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Edges carry ``strength``, ``colour``, ``line`` and, where they are to stand out, ``front``.
-    places, areas : mappings of node to place, and to area in points squared
-    top : float
-        The largest strength.
-
     Examples
     --------
     >>> from graftwork.report.figures import new_axes
@@ -143,15 +135,7 @@ def draw_nodes(
 ) -> Floats:
     """Draw nodes, with a ring around those that have a share; return their areas, rings included.
 
-    Parameters
-    ----------
-    points : array, shape (nodes, 2)
-    sizes : array, shape (nodes,)
-        How large they are, from 0 to 1.
-    styles : sequence of (colour, shape)
-        Shapes by their number in `SHAPES`.
-    rings : sequence of float or None
-        The share of each ring that is filled; None for no ring.
+    Shapes: points (nodes, 2); sizes (nodes,).
 
     Examples
     --------
@@ -215,28 +199,6 @@ def draw_labels(
     """Draw labels that cover no node and no other label, with a hairline where that is needed.
 
     It leads to a node that is far, or farther than another node.
-
-    Parameters
-    ----------
-    labelled : sequence
-        The names of the first of the nodes.
-    points, area : arrays, shapes (nodes, 2) and (nodes,)
-    lines : sequence of arrays of shape (points, 2)
-        The edges, each of as many points.
-
-    Returns
-    -------
-    list
-        Those of the names that there is no room for.
-
-    Examples
-    --------
-    >>> from graftwork.report.figures import new_axes
-    >>> one = np.array([[0.5, 0.5]])
-    >>> draw_labels(new_axes(2, 2, (0, 0, 1, 1)), ["a"], one, np.ones(1), [])
-    []
-    >>> draw_labels(new_axes(0.1, 0.1, (0, 0, 1, 1)), ["a"], one, np.ones(1), [])
-    ['a']
     """
     with any_letters():
         return _draw_labels(ax, labelled, points, area, lines)
@@ -284,7 +246,7 @@ def label_texts(labelled: Sequence[Any], n_nodes: int) -> list[str]:
 
     Examples
     --------
-    >>> print(*label_texts(["how often one wakes up at night", "mood"], 2), sep="\\n")
+    >>> print(*label_texts(["how often one wakes up at night", "mood"], 2), sep="\n")
     how often one wakes up
     at night
     mood

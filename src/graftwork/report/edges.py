@@ -76,48 +76,27 @@ class Association:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecord:
-    """One edge: its ends, its strength, and the states it ties most.
+    """One edge: its ends, its strength, and the states it ties most."""
 
-    Attributes
-    ----------
-    first, second : hashable
-        Names of the two variables.
-    strength : float
-        How closely it ties its variables, from 0 to 1 (see `PairwiseMRF.strength`).
-    together, apart : Association or None
-        Largest and smallest entry of that table; None where no entry has that sign.
-    p_value, q_value : float
-        Of the edge's test; NaN where it was not tested.
-    weight : float
-        Signed, of two binary or ordered variables (see `PairwiseMRF.weight`); NaN for others.
-    correlation : float
-        Signed, of the same pairs (see `PairwiseMRF.correlation`).
-    statistic, df : float
-        Of its test: a chi-square and its degrees of freedom.
-    linear_share : float
-        How much of it lies along the scores of ordered variables; NaN without any.
-    weight_se, weight_low, weight_high : float
-        Standard error and 95 % interval of the weight; NaN where it has none, or was not tested.
-    frequency : float
-        The share of resamples that have it; NaN without a bootstrap.
-    """
-
-    first: Any
+    first: Any  # first, second: names of the two variables
     second: Any
-    strength: float
-    together: Association | None
+    strength: float  # how closely it ties its variables, from 0 to 1 (see `PairwiseMRF.strength`)
+    together: Association | None  # together, apart: largest and smallest entry of that table
     apart: Association | None
-    p_value: float = float("nan")
+    p_value: float = float("nan")  # p_value, q_value: of the edge's test
     q_value: float = float("nan")
+    # signed, of two binary or ordered variables (see `PairwiseMRF.weight`)
     weight: float = float("nan")
-    correlation: float = float("nan")
+    correlation: float = float("nan")  # signed, of the same pairs (see `PairwiseMRF.correlation`)
+    # statistic, df: of its test: a chi-square and its degrees of freedom
     statistic: float = float("nan")
     df: float = float("nan")
-    linear_share: float = float("nan")
+    linear_share: float = float("nan")  # how much of it lies along the scores of ordered variables
+    # weight_se, weight_low, weight_high: standard error and 95 % interval of the weight
     weight_se: float = float("nan")
     weight_low: float = float("nan")
     weight_high: float = float("nan")
-    frequency: float = float("nan")
+    frequency: float = float("nan")  # the share of resamples that have it
 
 
 def tests_of(net: MarkovNetwork) -> Tested:
@@ -147,11 +126,6 @@ def saved_edges(
 def saved_tests(model: PairwiseMRF, info: Mapping[str, Any]) -> Tested:
     """Return the tests of a network's edges that its file keeps; {} if it keeps none.
 
-    Parameters
-    ----------
-    info : mapping
-        What the file says of the learning; it may hold anything.
-
     Examples
     --------
     >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise={("a", "b"): [[1, 0], [0, 1]]})
@@ -175,31 +149,6 @@ def edge_table(
 
     A table is double-centred before it is read, so that what it says about single variables does
     not count. Of entries equally large the last is named: 1 with 1 rather than 0 with 0.
-
-    Parameters
-    ----------
-    model : PairwiseMRF
-        The network.
-    unseen : mapping of name to states, optional
-        States no row had: the data say nothing about them, so no association names them.
-    tests : mapping of ends to EdgeTest, optional
-        See `tests_of` and `saved_tests`.
-    top : int, optional
-        Only this many, the first of them.
-
-    Returns
-    -------
-    list of EdgeRecord
-        By falling strength; equal ones in the order of the names.
-
-    Examples
-    --------
-    >>> model = PairwiseMRF(
-    ...     {"rain": ["no", "yes"], "grass": ["dry", "wet"]},
-    ...     pairwise={("rain", "grass"): [[1.0, 0.0], [0.0, 2.0]]},
-    ... )
-    >>> edge_table(model)[0].together
-    Association(first_state='yes', second_state='wet', weight=0.75)
     """
     skip = unseen or {}
     untested, sizes = EdgeTest(float("nan"), float("nan")), sizes_of(model)
@@ -230,11 +179,6 @@ def double_centred(table: Floats) -> Floats:
     """Return a table with the means of rows and columns taken out.
 
     Cells of -inf stay; for the means they count as 10 below the smallest finite cell.
-
-    Examples
-    --------
-    >>> double_centred(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
-    [[0.5, -0.5], [-0.5, 0.5]]
     """
     impossible = np.isneginf(table)
     floor = np.min(table, where=~impossible, initial=0.0) - 10.0
@@ -303,7 +247,7 @@ def write_couplings(path: str | PathLike[str], network: PairwiseMRF) -> None:
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_couplings(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> path.read_text()
-    'first,second,norm,apc\\na,b,1.0,0.0\\n'
+    'first,second,norm,apc\na,b,1.0,0.0\n'
     """
     records = coupling_records(network.names, network.potentials, "apc")
     write_rows(path, COUPLING_COLUMNS, (list(record.values()) for record in records))
@@ -316,26 +260,7 @@ def write_edges(
     unseen: Unseen | None = None,
     tests: Tested | None = None,
 ) -> None:
-    """Write the edges as CSV, strongest first, and return None; the file appears whole or not.
-
-    Parameters
-    ----------
-    path : path-like
-        Where to.
-    network : PairwiseMRF or sequence of EdgeRecord
-        The network, or what `edge_table` made of it.
-    unseen, tests : optional
-        As in `edge_table`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "edges.csv")
-    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
-    >>> write_edges(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
-    >>> print(path.read_text().splitlines()[1])
-    a,b,0.46...,0.46...,2.0,,,,,,,,,1,1,0.5,1,0,-0.5
-    """
+    """Write the edges as CSV, strongest first, and return None; the file appears whole or not."""
     records = (
         edge_table(network, unseen=unseen, tests=tests)
         if isinstance(network, PairwiseMRF)
@@ -357,24 +282,11 @@ def _cells(record: EdgeRecord) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class EdgeScores:
-    """How the edges found agree with the true ones.
+    """How the edges found agree with the true ones."""
 
-    Attributes
-    ----------
-    n_edges, n_true : int
-        Edges found, and true edges.
-    n_hits : int
-        Edges that are both.
-
-    Examples
-    --------
-    >>> EdgeScores(n_edges=4, n_true=5, n_hits=3).to_dict()
-    {'n_edges': 4, 'n_true': 5, 'precision': 0.75, 'recall': 0.6, 'f1': 0.666..., 'hamming': 3}
-    """
-
-    n_edges: int
+    n_edges: int  # n_edges, n_true: edges found, and true edges
     n_true: int
-    n_hits: int
+    n_hits: int  # edges that are both
 
     @property
     def precision(self) -> float:
@@ -447,26 +359,13 @@ def compare_edges(network: PairwiseMRF | MarkovNetwork, truth: Any) -> EdgeScore
 
 
 def score_edges(layout: Layout, true: Edges) -> EdgeScores:
-    """Return how the edges of a layout agree with the true ones.
-
-    Examples
-    --------
-    >>> score_edges(Layout.of([2, 2, 2], [(0, 1), (1, 2)]), frozenset({(0, 1)}))
-    EdgeScores(n_edges=2, n_true=1, n_hits=1)
-    """
+    """Return how the edges of a layout agree with the true ones."""
     hits = sum((i, j) in true for i, j in layout.edges.tolist())
     return EdgeScores(layout.n_edges, len(true), hits)
 
 
 def the_model(network: object) -> PairwiseMRF:
     """Return the PairwiseMRF that something is, or that it learned.
-
-    Raises
-    ------
-    NotFittedError
-        Of scikit-learn, if it has not learned anything yet.
-    DataError
-        If it is something else.
 
     Examples
     --------
@@ -485,13 +384,7 @@ def the_model(network: object) -> PairwiseMRF:
 
 
 def true_edges(truth: Any, names: Sequence[Any]) -> Edges:
-    """Return the edges of anything `compare_edges` takes as a truth, by variable numbers.
-
-    Examples
-    --------
-    >>> sorted(true_edges([("c", "a"), ("a", "b"), ("b", "a")], ["a", "b", "c"]))
-    [(0, 1), (0, 2)]
-    """
+    """Return the edges of anything `compare_edges` takes as a truth, by variable numbers."""
     index = number(names)
     out = set()
     for a, b in _pairs(truth):

@@ -15,13 +15,6 @@ from graftwork.text import table
 def explanation_text(explanation: Explanation, *, top: int = 5, labels: int = 2) -> str:
     """Return which features spoke for the labels at each position, the largest first.
 
-    Parameters
-    ----------
-    top : int
-        How many features to name for each label.
-    labels : int
-        How many labels to explain at each position: the one predicted, then the most probable.
-
     Examples
     --------
     >>> spoke = Contribution(0, "D", "w=the", (), (), 1.0, 2.0)

@@ -45,7 +45,7 @@ def printable(value: Any, most: int | None = None, end: float = 0.0) -> str:
 
     Examples
     --------
-    >>> printable("a\\tb\\x07"), printable("from 0123456789 to", 12, end=0.4)
+    >>> printable("a\tb\x07"), printable("from 0123456789 to", 12, end=0.4)
     ('a b?', 'from 01…9 to')
     """
     text = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in str(value))
@@ -56,13 +56,7 @@ def printable(value: Any, most: int | None = None, end: float = 0.0) -> str:
 
 
 def shown(value: Any, most: int | None = None) -> str:
-    """Return a value as `printable` does, with dollar signs that matplotlib takes as they are.
-
-    Examples
-    --------
-    >>> print(shown("$x$"))
-    \\$x\\$
-    """
+    """Return a value as `printable` does, with dollar signs that matplotlib takes as they are."""
     return printable(value, most).replace("$", r"\$")
 
 
@@ -76,13 +70,7 @@ def any_letters() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of a size in inches, which pyplot does not know of.
-
-    Examples
-    --------
-    >>> float(new_figure(4, 3).get_figwidth())
-    4.0
-    """
+    """Return an empty figure of a size in inches, which pyplot does not know of."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -95,13 +83,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def new_axes(width: float, height: float, place: tuple[float, float, float, float]) -> Any:
-    """Return axes at a place (left, bottom, width, height) of a new figure, as its shares.
-
-    Examples
-    --------
-    >>> new_axes(4, 3, (0.1, 0.1, 0.8, 0.8))._repr_png_()[1:4]
-    b'PNG'
-    """
+    """Return axes at a place (left, bottom, width, height) of a new figure, as its shares."""
     figure = new_figure(width, height)
     from graftwork.report.pictures import PictureAxes
 
@@ -109,24 +91,7 @@ def new_axes(width: float, height: float, place: tuple[float, float, float, floa
 
 
 def finish(drawn: Any, path: str | PathLike[str] | None, *, tight: bool = True) -> Any:
-    """Return a figure, or axes, and write it if a path is given; the file appears whole or not.
-
-    Parameters
-    ----------
-    drawn : matplotlib Figure or Axes
-    path : path-like, optional
-        The ending says the format.
-    tight : bool
-        Whether margins are cut off: not those of a figure that is somebody else's.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "empty.png")
-    >>> _ = finish(new_figure(1, 1), path)
-    >>> path.read_bytes()[1:4]
-    b'PNG'
-    """
+    """Return a figure, or axes, and write it if a path is given; the file appears whole or not."""
     from graftwork.report.pictures import rendered
 
     figure = getattr(drawn, "figure", None) or drawn

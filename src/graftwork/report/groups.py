@@ -40,13 +40,7 @@ def groups_text(found: GroupComparison) -> str:
 
 
 def groups_summary(found: GroupComparison, top: int = 20) -> str:
-    """Return text and a table of a comparison of groups.
-
-    Parameters
-    ----------
-    top : int
-        How many pairs to list.
-    """
+    """Return text and a table of a comparison of groups."""
     told = groups_sections(found)
     parts = [section(title, text) for title, text in told[:-1]]
     parts += [
@@ -315,15 +309,7 @@ def groups_dict(found: GroupComparison) -> dict[str, Any]:
 def write_groups(
     found: GroupComparison, folder: str | PathLike[str], *, plot: bool = True
 ) -> list[str]:
-    """Write a comparison's files to a folder, and return their names; each appears whole or not.
-
-    Parameters
-    ----------
-    folder : path-like
-        Made where there is none.
-    plot : bool
-        Whether to draw the figure, which needs matplotlib.
-    """
+    """Write a comparison's files to a folder, and return their names; each appears whole or not."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     edges = found.edges()
     with replacing_together(folder, ["groups.png"]) as out:

@@ -76,19 +76,7 @@ class _Markup(str):
 
 @singledispatch
 def to_html(value: Any) -> str:
-    """Return a result as a piece of HTML that stands for itself.
-
-    Parameters
-    ----------
-    value : MarkovNetwork, ChainCRF, PairwiseMRF, ChainModel, Certificate, Bootstrap, \
-GroupComparison, Predictability or Records
-
-    Examples
-    --------
-    >>> model = PairwiseMRF({"<b>": [0, 1], "c": [0, 1]}, None, {("<b>", "c"): [[1, 0], [0, 1]]})
-    >>> "<b>" in to_html(model), "&lt;b&gt;" in to_html(model)
-    (False, True)
-    """
+    """Return a result as a piece of HTML that stands for itself."""
     raise TypeError(f"there is no HTML of an object of type {type(value).__name__}.")
 
 

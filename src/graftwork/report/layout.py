@@ -95,11 +95,6 @@ def network_layout(
 def check_layout(layout: Mapping[Any, Any], graph: nx.Graph) -> dict[Any, Floats]:
     """Return the places that a layout gives to the variables of a graph, checked.
 
-    Raises
-    ------
-    DataError
-        If a place is no two finite numbers, or a variable with an edge has none.
-
     Examples
     --------
     >>> check_layout({"a": (0, 1)}, nx.empty_graph(["a", "b"]))
@@ -132,26 +127,7 @@ def check_layout(layout: Mapping[Any, Any], graph: nx.Graph) -> dict[Any, Floats
 
 
 def positions(graph: nx.Graph, seed: int = 0) -> dict[Any, Floats]:
-    """Return a point for every node: strong edges short, parts side by side, nothing on top.
-
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Edges carry ``strength``, at least 0.
-    seed : int
-        Where the layout of large parts starts.
-
-    Returns
-    -------
-    dict of node to array of shape (2,)
-        In units of about the distance between neighbours; the middle is at (0, 0).
-
-    Examples
-    --------
-    >>> places = positions(nx.path_graph(3))
-    >>> bool(abs(places[0][0] - places[2][0]) > abs(places[0][0] - places[1][0]))
-    True
-    """
+    """Return a point for every node: strong edges short, parts side by side, nothing on top."""
     parts = sorted(nx.connected_components(graph), key=len, reverse=True)
     boxes = []
     for part in parts:
@@ -249,29 +225,8 @@ def place_labels(
     The first nodes choose first, among places near them the one that lies on fewest edges. Where
     all those are taken it is the nearest free place anywhere in the view.
 
-    Parameters
-    ----------
-    nodes : array, shape (nodes, 2)
-        Middles of all nodes; the first ``len(sizes)`` have labels.
-    radii : array, shape (nodes,)
-        Their radii.
-    sizes : array, shape (labels, 2)
-        Width and height of each label.
-    lines : array, shape (edges, points, 2)
-        Points along the edges, their ends included.
-    view : array, shape (4,), optional
-        The picture's lower left and upper right corner.
-
-    Returns
-    -------
-    array, shape (labels, 2)
-        In the units of `nodes`; NaN for a label that there is no room for.
-
-    Examples
-    --------
-    >>> nodes = np.array([[0.0, 0.0], [8.0, 0.0]])
-    >>> place_labels(nodes, np.ones(2), np.array([[8.0, 2.0]]), np.empty((0, 2, 2)))[0].tolist()
-    [-5.0, 0.0]
+    Shapes: nodes (nodes, 2); radii (nodes,); sizes (labels, 2); lines (edges, points, 2); view
+    (4,); returns (labels, 2).
     """
     taken = np.concatenate([nodes - radii[:, None], nodes + radii[:, None]], axis=1)
     out = np.full((len(sizes), 2), np.nan)
@@ -298,22 +253,7 @@ def place_labels(
 
 
 def strays(middles: Floats, sizes: Floats, nodes: Floats, radii: Floats) -> NDArray[np.bool_]:
-    """Return which labels are nearer to another node than to their own.
-
-    Parameters
-    ----------
-    middles, sizes : arrays, shape (labels, 2)
-        Of labels of the first nodes; NaN for a label that is not drawn.
-    nodes, radii : arrays, shapes (nodes, 2) and (nodes,)
-
-    Examples
-    --------
-    >>> nodes, label = np.array([[0.0, 0.0], [8.0, 0.0]]), np.array([[2.0, 1.0]])
-    >>> strays(np.array([[2.5, 0.0]]), label, nodes, np.ones(2)).tolist()
-    [False]
-    >>> strays(np.array([[5.5, 0.0]]), label, nodes, np.ones(2)).tolist()
-    [True]
-    """
+    """Return which labels are nearer to another node than to their own."""
     found = np.zeros(len(middles), dtype=bool)
     for k in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
         own, other = _gaps(middles[k : k + 1], sizes[k], nodes, radii, k)

@@ -69,11 +69,5 @@ def distance_text(rows: Observed) -> str:
 
 
 def points(share: float) -> str:
-    """Return a difference of probabilities in points.
-
-    Examples
-    --------
-    >>> points(0.0349), points(1e-9)
-    ('3.5 points', 'below 0.1 points')
-    """
+    """Return a difference of probabilities in points."""
     return "below 0.1 points" if share < 0.0005 else f"{100 * share:.1f} points"

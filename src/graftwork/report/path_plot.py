@@ -33,21 +33,7 @@ _COLUMNS: tuple[Column, ...] = (
 
 
 def path_table(points: Sequence[PathPoint]) -> str:
-    """Return the lambdas tried as lines of text, the chosen one marked.
-
-    Parameters
-    ----------
-    points : sequence of PathPoint
-        What `MarkovNetwork.path_` holds. Columns of which nothing is known are left out.
-
-    Examples
-    --------
-    >>> from graftwork.selection import PathPoint
-    >>> print(path_table([PathPoint(0.5, 0, 3.0, 3.0), PathPoint(0.25, 2, 2.5, 2.75, chosen=True)]))
-      lambda  edges  objective
-      0.5         0     3.0000
-      0.25        2     2.7500  <- chosen
-    """
+    """Return the lambdas tried as lines of text, the chosen one marked."""
     if not points:
         return "  (no path: lambda was given)"
     records = [{key: getattr(point, key) for key, _, _ in _COLUMNS} for point in points]
@@ -73,30 +59,6 @@ def plot_path(
     where tests had the last word (goal="structure"). Where rows were held out a level line is what
     the network of tested edges does. A notebook shows the picture where
     this is the value of a cell. No window opens, and pyplot is left alone.
-
-    Parameters
-    ----------
-    network : MarkovNetwork, or a sequence of PathPoint
-    path : path-like, optional
-        Where to write it; the ending says the format (png, pdf, svg).
-    ax : matplotlib Axes, optional
-        Where to draw; otherwise on a new figure.
-    title : str
-        Instead of the lambda chosen.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    DataError
-        If there is no path, because lambda was given.
-
-    Examples
-    --------
-    >>> from graftwork.selection import PathPoint
-    >>> points = [PathPoint(0.5, 0, 3.0, 3.0), PathPoint(0.25, 2, 2.5, 2.75, chosen=True)]
-    >>> plot_path(points).get_title()
-    'lambda 0.25, 2 edges'
     """
     fitted = network if isinstance(network, MarkovNetwork) else None
     points = list(network.path_ if isinstance(network, MarkovNetwork) else network)

@@ -201,13 +201,7 @@ def _select(
 
 
 def sign_style(signed: float | None) -> tuple[str, Any]:
-    """Return the colour and the line of an edge by a signed number; None and NaN have no sign.
-
-    Examples
-    --------
-    >>> sign_style(0.5) == sign_style(2.0), sign_style(None) == sign_style(float("nan"))
-    (True, True)
-    """
+    """Return the colour and the line of an edge by a signed number; None and NaN have no sign."""
     if not signed or math.isnan(signed):
         return UNSIGNED, SOLID
     return (POSITIVE, SOLID) if signed > 0 else (NEGATIVE, DASHED)
@@ -341,13 +335,7 @@ def _draw(
 
 
 def groups_of(graph: nx.Graph) -> dict[Any, int | None]:
-    """Return the community of each node: 1 for the largest, None for nodes without an edge.
-
-    Examples
-    --------
-    >>> groups_of(nx.Graph([("a", "b")]))
-    {'a': 1, 'b': 1}
-    """
+    """Return the community of each node: 1 for the largest, None for nodes without an edge."""
     place = {node: i for i, node in enumerate(graph)}
     edges = [sorted((place[a], place[b])) for a, b in graph.edges if a != b]
     strengths = [d.get("strength", 1.0) for a, b, d in graph.edges(data=True) if a != b]

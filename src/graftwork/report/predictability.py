@@ -21,14 +21,7 @@ _NOTHING = 5e-4
 
 
 def predictability_text(found: Predictability) -> str:
-    """Return how well variables are predicted, in plain sentences.
-
-    Examples
-    --------
-    >>> four = np.array([4.0]), np.array([4.0]), np.array([2.0]), np.array([0.5]), np.array([2.0])
-    >>> print(predictability_text(Predictability(("a",), *four, 4, "in-sample")))
-    In sample (4 rows), 100% of the cells are predicted correctly from all other variables ...
-    """
+    """Return how well variables are predicted, in plain sentences."""
     parts = [_means(found), *_extremes(found)]
     if found.sample == "in-sample":
         parts.append("The network was learned from these rows, so this is optimistic.")
@@ -139,18 +132,7 @@ def _extremes(found: Predictability) -> list[str]:
 
 
 def ring_shares(given: Any) -> tuple[dict[Any, float], str]:
-    """Return the share of each variable's ring that is filled, and what it means.
-
-    Parameters
-    ----------
-    given : Predictability, table of `MarkovNetwork.predictability`, or mapping of variable to share
-        Normalised accuracies, unless it is a mapping; negative ones fill nothing.
-
-    Examples
-    --------
-    >>> ring_shares([{"variable": "a", "normalised_accuracy": -0.1}])
-    ({'a': 0.0}, 'Rings: normalised accuracy of predictions from all other variables; ...')
-    """
+    """Return the share of each variable's ring that is filled, and what it means."""
     where = ""
     if isinstance(given, Predictability):
         where, given = f", {sample_words(given)}", given.records()

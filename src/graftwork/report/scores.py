@@ -245,24 +245,13 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowScores:
-    """Scores of single rows.
+    """Scores of single rows."""
 
-    Attributes
-    ----------
-    nlpl : (rows,) float64
-    log_likelihood : (rows,) float64 or None
-    why_no_likelihood : str
-        Why exact inference does not fit, where it does not.
-    conditional : ConditionalLogs or None
-    why_no_cmll : str
-        Why there is none although it was asked for.
-    """
-
-    nlpl: Floats
-    log_likelihood: Floats | None
-    why_no_likelihood: str
+    nlpl: Floats  # (rows,)
+    log_likelihood: Floats | None  # (rows,) or None
+    why_no_likelihood: str  # why exact inference does not fit, where it does not
     conditional: ConditionalLogs | None
-    why_no_cmll: str = ""
+    why_no_cmll: str = ""  # why there is none although it was asked for
 
     def columns(self) -> dict[str, Floats]:
         """Return what there is by name: nlpl, log_likelihood, cmll."""
@@ -284,16 +273,6 @@ def score_rows(
     n_jobs: int | None = 1,
 ) -> RowScores:
     """Return the scores of each row: pseudo-likelihood, and the others where asked for.
-
-    Parameters
-    ----------
-    model : PairwiseMRF
-    rows : ScoredRows
-        As ``model.rows_to_score`` gives them.
-    likelihood : bool
-        Whether to try the exact log-likelihood.
-    groups, random_state, n_jobs
-        As in `evaluate`.
 
     Examples
     --------
@@ -356,32 +335,22 @@ def summarise(
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Mean negative log pseudo-likelihoods a row, in nats, on held-out rows.
+    """Mean negative log pseudo-likelihoods a row, in nats, on held-out rows."""
 
-    Attributes
-    ----------
-    nlpl, independent : float
-        Of the network, and of the model that knows only how often each state occurs.
-    n_rows, n_variables : int
-        Shape of the held-out rows; those with whole weights count as repeated.
-    n_learned : int or None
-        How many other rows the network was learned from, where the text is to say so.
-    cells : float or None
-        How many cells of a held-out row are observed, on average; all of them if not given.
-    predictability : Predictability or None
-        How well each variable is predicted from all others.
-    n_edges : int or None
-        How many edges the network has, where that is known.
-    """
-
+    # nlpl, independent: of the network, and of the model that knows only how often each state
+    # occurs
     nlpl: float
     independent: float
+    # n_rows, n_variables: shape of the held-out rows; those with whole weights count as repeated
     n_rows: int
     n_variables: int
+    # how many other rows the network was learned from, where the text is to say so
     n_learned: int | None = None
+    # how many cells of a held-out row are observed, on average; all of them if not given
     cells: float | None = None
+    # how well each variable is predicted from all others
     predictability: Predictability | None = None
-    n_edges: int | None = None
+    n_edges: int | None = None  # how many edges the network has, where that is known
 
     @property
     def _cells(self) -> float:
@@ -433,29 +402,6 @@ def held_out(
 
     The independent model gives each state its share of the training rows, with half a row added
     to each state. What missing cells are is as the network was learned.
-
-    Parameters
-    ----------
-    network : PairwiseMRF or MarkovNetwork
-        The network.
-    train, test : Table
-        The rows it was learned from, and others; both with the model's variables and states. Of
-        the former what was kept of them (``fit_.data``) is enough, if they had no weights.
-    apart : bool
-        Whether the network was learned for this comparison alone, another being learned from
-        all rows; the text then says so.
-
-    Returns
-    -------
-    HeldOut
-        Means over the test rows, by their weights if they have some.
-
-    Examples
-    --------
-    >>> train = Table(("a",), ((0, 1),), [[0, 1]])
-    >>> result = held_out(PairwiseMRF({"a": [0, 1]}), train, train)
-    >>> round(result.nlpl, 4), round(result.independent, 4)
-    (0.6931, 0.6931)
     """
     model = the_model(network)
     rows = model.rows_to_score(test)

@@ -53,19 +53,6 @@ def score_tables(
 ) -> Scores:
     """Return the scores of the rows of several tables, as `evaluate` has them for one.
 
-    Parameters
-    ----------
-    tables : iterable of Table
-        With the model's variables and states, in their order; one more state is missing.
-    missing, groups
-        As in `evaluate`.
-    likelihood : bool
-        Whether to try the exact log-likelihood.
-    edges : EdgeScores, optional
-        To be among the scores.
-    each : callable, optional
-        Told the scores of every part.
-
     Examples
     --------
     >>> coin = PairwiseMRF({"coin": [0, 1]})

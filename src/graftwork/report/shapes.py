@@ -30,11 +30,6 @@ def is_curved(linear_share: float) -> bool:
 def why_whole(info: Mapping[str, Any]) -> str:
     """Return why no edge of ordered variables was held to a line, if that is so, in a sentence.
 
-    Parameters
-    ----------
-    info : mapping
-        Of `MarkovNetwork.info`, or of a model file: it may hold anything.
-
     Examples
     --------
     >>> why_whole({"method": "chow-liu", "choice": {"how": "sized"}})
@@ -52,19 +47,7 @@ def why_whole(info: Mapping[str, Any]) -> str:
 
 
 def shape_text(model: PairwiseMRF, info: Mapping[str, Any] | None = None) -> str:
-    """Return which edges of ordered variables are not linear, in sentences.
-
-    Parameters
-    ----------
-    info : mapping, optional
-        How the network was learned, of `MarkovNetwork.info` or of a model file: how many pairs were
-        tested for more than a linear part.
-
-    Returns
-    -------
-    str
-        Empty where no edge has an ordered variable and nothing was tested.
-    """
+    """Return which edges of ordered variables are not linear, in sentences."""
     told = info or {}
     tested = told.get("shapes_tested")
     n_tested = tested if isinstance(tested, int) else None
@@ -102,11 +85,6 @@ def states_text(model: PairwiseMRF, name: Any, most: int) -> str:
     """Return a variable's states, with signs between those of an ordered one.
 
     Scores are told where they are neither the states themselves nor their places.
-
-    Parameters
-    ----------
-    most : int
-        How many states to name.
 
     Examples
     --------

@@ -60,34 +60,7 @@ def summary(
     communities: Mapping[Any, int | None] | None = None,
     source: str = "",
 ) -> str:
-    """Return what was learned, as plain text for people.
-
-    Parameters
-    ----------
-    net : MarkovNetwork
-        A fitted one.
-    train : Table, optional
-        The rows it was fitted to; default what it keeps of them.
-    held_out : HeldOut, optional
-        How such a network does on rows it has not seen.
-    no_held_out : str
-        What to say instead where that is not given.
-    meanings : mapping of variable to mapping of state to word, optional
-        Words for states.
-    top : int
-        How many of the strongest edges to name.
-    remarks : sequence of str, optional
-        Sentences about columns that should be looked at; default those of the rows.
-    communities : mapping of variable to number, optional
-        What `MarkovNetwork.communities` returns, to be described.
-    source : str
-        A sentence about where the rows come from.
-
-    Returns
-    -------
-    str
-        Paragraphs under headings, at most 88 characters wide, with a line end.
-    """
+    """Return what was learned, as plain text for people."""
     data = net.data_ if train is None else LearnedFrom.of(train)
     told = summary_sections(
         net, data, held_out=held_out, no_held_out=no_held_out, remarks=remarks,
@@ -172,31 +145,7 @@ def describe_network(
     unseen: Unseen | None = None,
     tests: Tested | None = None,
 ) -> str:
-    """Return the strongest edges in words, below a heading; an empty text if there is no edge.
-
-    Parameters
-    ----------
-    model : PairwiseMRF
-        The network.
-    meanings : mapping of variable to mapping of state to word, optional
-        Words for states.
-    top : int
-        How many edges to name.
-    unseen, tests : optional
-        As in `edge_table`.
-
-    Returns
-    -------
-    str
-        One paragraph an edge.
-
-    Examples
-    --------
-    >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
-    >>> print(describe_network(PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair)))
-    The only edge
-      a - b  strength 0.46, weight +2.00
-    """
+    """Return the strongest edges in words, below a heading; an empty text if there is no edge."""
     shown = edge_table(
         model, unseen=unseen, tests=tests, top=int(number("top", top, 0, whole=True))
     )
@@ -215,28 +164,7 @@ def describe_network(
 def describe_edge(
     record: EdgeRecord, meanings: Meanings | None = None, *, ties: bool = True
 ) -> str:
-    """Return one edge in words, on one line.
-
-    Parameters
-    ----------
-    record : EdgeRecord
-        One of `edge_table`'s.
-    meanings : mapping of variable to mapping of state to word, optional
-        Words for states.
-    ties : bool
-        Whether to name states; see `weight_tells` for where that says nothing.
-
-    Returns
-    -------
-    str
-        Names, strength, the states that go together and those that avoid each other.
-
-    Examples
-    --------
-    >>> record = EdgeRecord("a", "b", 0.2, Association(1, "y", 1.0), None)
-    >>> describe_edge(record, {"b": {"y": "yellow"}})
-    'a - b  strength 0.20: a = 1 goes with b = yellow'
-    """
+    """Return one edge in words, on one line."""
     clauses = [
         _clause(record, tie, verb, meanings)
         for tie, verb in ((record.together, "goes with"), (record.apart, "avoids"))
@@ -295,11 +223,6 @@ def network_text(model: PairwiseMRF, looked: bool = True) -> str:
 
     Without having ``looked`` for edges, having none does not mean independence; nor does it where
     only three variables or more together depend on each other.
-
-    Examples
-    --------
-    >>> network_text(PairwiseMRF({"a": [0, 1], "b": [0, 1]}))
-    '0 edges among 2 variables: the variables look independent of each other.'
     """
     n, m = model.n_variables, model.n_edges
     if m == 0:
@@ -424,11 +347,6 @@ def _tying_text(net: MarkovNetwork, data: LearnedFrom) -> str:
 
 def network_certified(info: Mapping[str, Any]) -> str:
     """Return which network a certificate is about, as the beginning of its text; mostly nothing.
-
-    Parameters
-    ----------
-    info : mapping
-        Of `MarkovNetwork.info`, or of a model file.
 
     Examples
     --------

@@ -21,45 +21,13 @@ PATH_COLUMNS = (
 
 
 def write_trace(path: str | PathLike[str], rounds: Iterable[Round]) -> None:
-    """Write one JSON object a round, one a line, and return None; the file appears whole or not.
-
-    Parameters
-    ----------
-    path : path-like
-        Where to.
-    rounds : iterable of Round
-        What `MarkovNetwork.trace_` holds. A number that is not finite is written as null.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "trace.jsonl")
-    >>> write_trace(path, [])
-    >>> path.read_text()
-    ''
-    """
+    """Write one JSON object a round, one a line, and return None; the file appears whole or not."""
     lines = [json.dumps(plain(record.to_dict()), allow_nan=False) + "\n" for record in rounds]
     write_text(path, "".join(lines))
 
 
 def write_path(path: str | PathLike[str], points: Iterable[PathPoint]) -> None:
-    """Write the lambdas tried as CSV, and return None; the file appears whole or not.
-
-    Parameters
-    ----------
-    path : path-like
-        Where to.
-    points : iterable of PathPoint
-        What `MarkovNetwork.path_` holds. What is not known (NaN) is left empty.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "path.csv")
-    >>> write_path(path, [])
-    >>> path.read_text()
-    'lam,n_edges,loss,objective,refit_loss,criterion,held_out,chosen\\n'
-    """
+    """Write the lambdas tried as CSV, and return None; the file appears whole or not."""
     rows = ([getattr(point, name) for name in PATH_COLUMNS] for point in points)
     known = (["" if value != value else value for value in row] for row in rows)
     write_rows(path, PATH_COLUMNS, known)
@@ -78,7 +46,7 @@ def write_rows(
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
     >>> write_rows(path, ["a", "b"], [[1, "x, y"]])
     >>> path.read_text()
-    'a,b\\n1,"x, y"\\n'
+    'a,b\n1,"x, y"\n'
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
@@ -88,16 +56,7 @@ def write_rows(
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
-    """Write text as UTF-8, and return None; the file appears whole or not.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.txt")
-    >>> write_text(path, "done\\n")
-    >>> path.read_text()
-    'done\\n'
-    """
+    """Write text as UTF-8, and return None; the file appears whole or not."""
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
@@ -110,14 +69,6 @@ def write_records(
     """Write records with the same keys as CSV, and return None; what is unknown stays empty.
 
     The columns are the keys of the first record, unless they are given.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> write_records(path, [{"a": 1, "b": None}, {"a": 2, "b": float("nan")}])
-    >>> path.read_text()
-    'a,b\\n1,\\n2,\\n'
     """
     header = list(records[0] if columns is None and records else columns or ())
     rows = (
@@ -127,13 +78,7 @@ def write_records(
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for what is not finite, text for what is not plain.
-
-    Examples
-    --------
-    >>> plain({"a": float("inf"), "b": (1, 2.5), "c": {3}})
-    {'a': None, 'b': [1, 2.5], 'c': '{3}'}
-    """
+    """Return a value for JSON: None for what is not finite, text for what is not plain."""
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -47,26 +47,15 @@ ALLOWED = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """A network at the lambda that a criterion chose.
+    """A network at the lambda that a criterion chose."""
 
-    Attributes
-    ----------
-    outcome : Outcome
-        The penalised fit to all rows there, with its certificate and the trace of everything.
-    refitted : Solution or None
-        Its edges fitted without the penalty, if the criterion refits; the tested network.
-    path : tuple of PathPoint
-    choice : LambdaChoice
-        How lambda was chosen.
-    tested : StructureResult or None
-        The network of tested edges, where that was taken.
-    """
-
+    # the penalised fit to all rows there, with its certificate and the trace of everything
     outcome: Outcome
+    # its edges fitted without the penalty, if the criterion refits; the tested network
     refitted: Solution | None
     path: tuple[PathPoint, ...]
-    choice: LambdaChoice
-    tested: StructureResult | None = None
+    choice: LambdaChoice  # how lambda was chosen
+    tested: StructureResult | None = None  # the network of tested edges, where that was taken
 
     @property
     def potentials(self) -> Potentials:
@@ -90,16 +79,6 @@ def choose_lambda(
     """Return the network at the lambda that a criterion finds best.
 
     An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
-
-    Parameters
-    ----------
-    problem_at : function
-        The problem of all rows with a given lambda.
-    folder : Folder
-        What makes parts of the rows, for criteria that need them.
-    fdr : float, optional
-        The false discovery rate of the tested edges whose network is judged, too, where rows are
-        held out; default none is.
     """
     fits = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     fits.observer.on_stage("looking for the range of lambda", 0, 2)

@@ -22,25 +22,17 @@ MOST_COUNTS = 10**9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """Rows to learn from, and perhaps rows to judge by.
+    """Rows to learn from, and perhaps rows to judge by."""
 
-    Attributes
-    ----------
-    problem_at : function
-        The problem of the rows to learn from, with a given lambda.
-    lift : function
-        A network of that problem as one of the problem of all rows (states that the former lacks
-        get little weight).
-    losses : function
-        Negative log pseudo-likelihood of each row to judge by, always finite: a state that was not
-        learned from counts as half an observation.
-    weights : (rows to judge by,) float64
-    """
-
+    # the problem of the rows to learn from, with a given lambda
     problem_at: Callable[[float], Problem]
+    # A network of that problem as one of the problem of all rows (states that the former lacks get
+    # little weight)
     lift: Callable[[Potentials], Potentials]
+    # negative log pseudo-likelihood of each row to judge by, always finite: a state that was not
+    # learned from counts as half an observation
     losses: Callable[[Potentials], Floats]
-    weights: Floats
+    weights: Floats  # (rows to judge by,)
 
 
 class Folder(Protocol):
@@ -57,13 +49,7 @@ class Folder(Protocol):
 
 
 def count_observations(weights: Floats) -> int:
-    """Return how many observations there are to share out.
-
-    Examples
-    --------
-    >>> count_observations(np.array([3.0, 1.0, 0.0])), count_observations(np.array([0.5, 1.0]))
-    (4, 2)
-    """
+    """Return how many observations there are to share out."""
     return int(weights.sum()) if are_counts(weights) else int(np.count_nonzero(weights))
 
 
@@ -99,11 +85,6 @@ def deal(weights: Floats, parts: int, rng: np.random.Generator) -> list[Floats]:
     """Return the rows dealt out into parts of (nearly) the same number of observations.
 
     There are no more parts than observations.
-
-    Examples
-    --------
-    >>> [int(part.sum()) for part in deal(np.ones(5), 2, np.random.default_rng(0))]
-    [2, 3]
     """
     left, dealt = weights.copy(), []
     parts = min(parts, count_observations(weights))

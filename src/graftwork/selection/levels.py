@@ -34,31 +34,16 @@ FREE_ACCURACY = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Where a lambda path begins and ends.
+    """Where a lambda path begins and ends."""
 
-    Attributes
-    ----------
-    largest : float
-        The smallest lambda that gives no edge.
-    noise : float
-        The same for independent variables with these margins: what chance alone would reach.
-    sampled : bool
-        Whether they come from a sample of the pairs, not from all.
-    """
-
-    largest: float
+    largest: float  # the smallest lambda that gives no edge
+    # the same for independent variables with these margins: what chance alone would reach
     noise: float
-    sampled: bool
+    sampled: bool  # whether they come from a sample of the pairs, not from all
 
 
 def find_levels(problem: Problem, halted: Callable[[], bool] = lambda: False) -> Levels:
-    """Return both ends of the lambda path of a problem. Nothing in them depends on chance.
-
-    Parameters
-    ----------
-    halted : function
-        Whether time is up: the ends are then those of the pairs seen so far.
-    """
+    """Return both ends of the lambda path of a problem. Nothing in them depends on chance."""
     sampled = problem.space.size > MOST_PAIRS and not _plain(problem)
     return Levels(largest_score(problem, halted), noise_level(problem, halted), sampled)
 
@@ -159,21 +144,14 @@ class _Parts:
     """What scores are the largest of: whole tables, or single entries of them.
 
     A table has a part of each of its variables, an entry one of each of its states.
-
-    Attributes
-    ----------
-    starts : (n + 1,) int64
-        Where the parts of each variable start.
-    scales, degrees : (parts,) int64
-        Logarithms of scale and degrees of freedom, in units of ``STEP``; those of a table or entry
-        are their sums.
-    shares : (parts,) float64
-        For how many independent ones a part counts: of s states s - 1 vary freely.
     """
 
-    starts: Ints
+    starts: Ints  # (n + 1,): where the parts of each variable start
+    # scales, degrees: (parts,): logarithms of scale and degrees of freedom, in units of ``STEP``;
+    # those of a table or entry are their sums
     scales: Ints
     degrees: Ints
+    # (parts,): for how many independent ones a part counts: of s states s - 1 vary freely
     shares: Floats
 
     @staticmethod

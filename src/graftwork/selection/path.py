@@ -11,7 +11,7 @@ import numpy as np
 
 from graftwork.grafting import Budget, Observer, Outcome, Problem, Recipe, Round, graft
 from graftwork.grafting.certificate import Stop
-from graftwork.grafting.trace import Silence
+from graftwork.grafting.trace import Silence, check_of
 from graftwork.inference.layout import Potentials
 from graftwork.recipes.working_set import working_set
 from graftwork.selection.folds import Fold
@@ -43,158 +43,76 @@ PathEnd = Literal["rises", "unstable", "inside", "boundary"]
 
 @dataclass(frozen=True, slots=True)
 class PathPoint:
-    """One lambda of the path.
-
-    Attributes
-    ----------
-    lam : float
-    n_edges : int
-    loss, objective : float
-        Of the penalised fit. Where parts of the rows were learned from, these three are means over
-        the parts.
-    refit_loss : float
-        Of the same edges fitted without the penalty; NaN where that was not asked for.
-    criterion : float
-        What was minimised to choose (of "stars" the instability, which must not exceed a
-        threshold); NaN where nothing was.
-    held_out : float
-        Mean negative log pseudo-likelihood of rows not learned from; NaN where none were.
-    chosen : bool
-    """
+    """One lambda of the path."""
 
     lam: float
     n_edges: int
-    loss: float
+    loss: float  # loss, objective: of the penalised fit
     objective: float
-    refit_loss: float = float("nan")
+    refit_loss: float = float("nan")  # of the same edges fitted without the penalty
+    # what was minimised to choose (of "stars" the instability, which must not exceed a threshold)
     criterion: float = float("nan")
-    held_out: float = float("nan")
+    held_out: float = float("nan")  # mean negative log pseudo-likelihood of rows not learned from
     chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What the lambdas of a path are judged by.
-
-    Attributes
-    ----------
-    how : {"held-out", "ebic", "stars"}
-    n_parts : int
-        Parts of the rows held out in turn, or subsamples.
-    n_rows : int
-        Rows held out, or in each subsample.
-    gamma : float
-        Of the extended Bayesian information criterion.
-    of_refits : bool
-        Whether that is of refits without the penalty.
-    threshold : float
-        The largest instability that is accepted.
-    """
+    """What the lambdas of a path are judged by."""
 
     how: How
-    n_parts: int = 1
-    n_rows: int = 0
-    gamma: float = 0.0
-    of_refits: bool = False
-    threshold: float = 0.0
+    n_parts: int = 1  # parts of the rows held out in turn, or subsamples
+    n_rows: int = 0  # rows held out, or in each subsample
+    gamma: float = 0.0  # of the extended Bayesian information criterion
+    of_refits: bool = False  # whether that is of refits without the penalty
+    threshold: float = 0.0  # the largest instability that is accepted
 
 
 @dataclass(frozen=True, slots=True)
 class PathSearch:
-    """The search along a path for the best lambda.
-
-    Attributes
-    ----------
-    basis : Basis
-    n_lams : int
-        Lambdas tried.
-    largest, smallest : float
-        The first and the last of them.
-    criterion : float
-        Its value at the lambda chosen.
-    end : PathEnd or None
-        Where it ended; None if it was cut short.
-    planned : float or None
-        The planned end, where the path went on below it.
-    tested : float or None
-        The criterion of the network of the edges that tests keep, judged like those of the path;
-        None where there was none.
-    """
+    """The search along a path for the best lambda."""
 
     basis: Basis
-    n_lams: int
-    largest: float
+    n_lams: int  # lambdas tried
+    largest: float  # largest, smallest: the first and the last of them
     smallest: float
-    criterion: float
-    end: PathEnd | None
-    planned: float | None = None
+    criterion: float  # its value at the lambda chosen
+    end: PathEnd | None  # where it ended
+    planned: float | None = None  # the planned end, where the path went on below it
+    # the criterion of the network of the edges that tests keep, judged like those of the path
     tested: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeSelection:
-    """How tests chose the edges.
+    """How tests chose the edges."""
 
-    Attributes
-    ----------
-    n_listed : int
-        Pairs on the short list: edges of the penalised fit at the noise level.
-    n_tests, n_kept, n_required : int
-        Pairs tested; edges that tests keep; edges that are there whatever their test says.
-    fdr : float
-        The false discovery rate.
-    largest, noise : float
-        The largest score of a pair, and what chance alone would reach.
-    sampled : bool
-        Whether the noise level comes from a sample of the pairs.
-    n_contested : int
-        Pairs whose tests with and without the edge disagreed.
-    rivals : tuple of (name, name)
-        Pairs left out though they pass their tests while absent: they fail as edges.
-    n_moved : int or None
-        Edges that come or go without 1 % of the rows; None if that was not tried.
-    max_edges : int or None
-        The largest number of edges, where there are that many.
-    residual : float or None
-        What the refit was solved to, where that is less than asked for.
-    """
-
-    n_listed: int
+    n_listed: int  # pairs on the short list: edges of the penalised fit at the noise level
+    # n_tests, n_kept, n_required: pairs tested; edges that tests keep; edges that are there
+    # whatever their test says
     n_tests: int
     n_kept: int
     n_required: int
-    fdr: float
-    largest: float
+    fdr: float  # the false discovery rate
+    largest: float  # largest, noise: the largest score of a pair, and what chance alone would reach
     noise: float
-    sampled: bool = False
-    n_contested: int = 0
+    sampled: bool = False  # whether the noise level comes from a sample of the pairs
+    n_contested: int = 0  # pairs whose tests with and without the edge disagreed
+    # pairs left out though they pass their tests while absent: they fail as edges
     rivals: tuple[tuple[Any, Any], ...] = ()
-    n_moved: int | None = None
-    max_edges: int | None = None
-    residual: float | None = None
+    max_edges: int | None = None  # the largest number of edges, where there are that many
+    residual: float | None = None  # what the refit was solved to, where that is less than asked for
 
 
 @dataclass(frozen=True, slots=True)
 class LambdaChoice:
-    """How lambda came about, and with it the edges.
-
-    Attributes
-    ----------
-    how : How
-    lam : float
-    stop : Stop or None
-        Why a search was cut short, if it was.
-    tests : EdgeSelection or None
-        Where tests chose the edges, unless they were cut short.
-    path : PathSearch or None
-        Where a criterion judged lambdas, unless there was none to judge. Both where the network of
-        tested edges was taken.
-    """
+    """How lambda came about, and with it the edges."""
 
     how: How
     lam: float
-    stop: Stop | None = None
-    tests: EdgeSelection | None = None
+    stop: Stop | None = None  # why a search was cut short, if it was
+    tests: EdgeSelection | None = None  # where tests chose the edges, unless they were cut short
+    # where a criterion judged lambdas, unless there was none to judge
     path: PathSearch | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,14 +124,7 @@ class LambdaChoice:
 
     @staticmethod
     def from_dict(plain: Mapping[str, Any]) -> LambdaChoice:
-        """Return the choice that ``to_dict`` made plain.
-
-        Examples
-        --------
-        >>> choice = LambdaChoice("tests", 0.1, tests=EdgeSelection(3, 6, 2, 0, 0.01, 0.4, 0.1))
-        >>> LambdaChoice.from_dict(choice.to_dict()) == choice
-        True
-        """
+        """Return the choice that ``to_dict`` made plain."""
         tests, path = plain.get("tests"), plain.get("path")
         if tests is not None:
             tests = EdgeSelection(**tests | {"rivals": tuple(map(tuple, tests["rivals"]))})
@@ -273,20 +184,7 @@ class _SharedLog:
 
 
 class LambdaPath:
-    """Penalised fits of one problem, from large lambdas to small ones.
-
-    Parameters
-    ----------
-    problem_at : function
-        The problem with a given lambda.
-    budget : Budget, optional
-        For all fits together.
-
-    Attributes
-    ----------
-    fits : list of Outcome
-        What ``step`` found so far.
-    """
+    """Penalised fits of one problem, from large lambdas to small ones."""
 
     def __init__(
         self,
@@ -344,13 +242,6 @@ class LambdaPath:
         """Take the first steps with some of the rows; the next begins where they end.
 
         When a fit was cut short the path ends: ``PathEndedError``.
-
-        Parameters
-        ----------
-        fold : Fold
-            The rows.
-        announce : function
-            Called with every lambda.
         """
         some = self.sharing_log(fold.problem_at)
         try:
@@ -394,7 +285,8 @@ class LambdaPath:
             raise PathEndedError
 
     def late(self) -> bool:
-        """Return whether its time is up."""
+        """Return whether its time is up; an observer may end it with KeyboardInterrupt."""
+        check_of(self.observer)()
         limit = self.budget.max_seconds
         return limit is not None and time.monotonic() - self._log.started >= limit
 

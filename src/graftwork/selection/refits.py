@@ -85,15 +85,6 @@ def refit(
     """Return the weights of the edges in ``start`` fitted again, not shrunk by lambda.
 
     A normal prior on tables keeps them finite (see ``unshrunk``).
-
-    Parameters
-    ----------
-    before : Solution, optional
-        An earlier refit with some of these edges: their weights are better starts.
-    halted : function
-        True when there is no time left.
-    max_evaluations : int
-        Most evaluations of the loss.
     """
     smooth, memory = unshrunk(problem), Memory()
     if before is not None:
@@ -157,14 +148,9 @@ class Refitted:
 
     Weights that are not zero matter to methods of single features: they keep no tables of zeros.
     With an edge budget smaller than that, the strongest edges stay.
-
-    Attributes
-    ----------
-    edges : (k, 2) int64
-        Pairs of variables that vary, ``i < j`` in each row.
     """
 
-    edges: Ints
+    edges: Ints  # (k, 2): pairs of variables that vary, ``i < j`` in each row
 
     def begin(
         self,
@@ -181,25 +167,16 @@ class Refitted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refits:
-    """How networks are refitted for tests.
+    """How networks are refitted for tests."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The pseudo-likelihood; refits leave its sparsity penalty out.
-    near : Potentials or None
-        The network of almost the same rows: refits begin with its weights, as far as they have its
-        edges.
-    resampled : bool
-        Whether the rows were drawn with replacement: such rows are noisier, so their refits need
-        fewer digits.
-    halted : function
-        True when there is no time left: refits then end where they are.
-    """
-
-    problem: Problem
+    problem: Problem  # the pseudo-likelihood; refits leave its sparsity penalty out
+    # the network of almost the same rows: refits begin with its weights, as far as they have its
+    # edges
     near: Potentials | None = None
+    # whether the rows were drawn with replacement: such rows are noisier, so their refits need
+    # fewer digits
     resampled: bool = False
+    # true when there is no time left: refits then end where they are
     halted: Callable[[], bool] = never
 
     @property
@@ -215,13 +192,7 @@ class Refits:
         return min(few, ERROR_SHARE / math.sqrt(rows))
 
     def fit(self, start: Potentials, before: Solution | None = None) -> Solution:
-        """Return a network refitted well enough for a test.
-
-        Parameters
-        ----------
-        before : Solution, optional
-            An earlier refit with some of its edges.
-        """
+        """Return a network refitted well enough for a test."""
         start, enough = self.known(start), self.accuracy
         fitted = refit(
             self.problem, start, enough, before, self.halted, max_evaluations=self._evaluations
@@ -266,11 +237,6 @@ class OtherWay:
     Mostly their weights move near the pair alone: the curvature of the network as it is serves all
     pairs that are looked at. In large networks only the weights at the pair's two variables move;
     in others refits are exact.
-
-    Attributes
-    ----------
-    here : Solution
-        The network, exactly refitted.
     """
 
     def __init__(self, refits: Refits, here: Solution) -> None:

@@ -27,6 +27,7 @@ from graftwork.grafting import Budget, NetworkFamily, Observer, Outcome, Problem
 from graftwork.grafting.networks import only
 from graftwork.grafting.screen import in_tiles
 from graftwork.grafting.starts import with_pairs
+from graftwork.grafting.trace import check_of
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
@@ -103,9 +104,6 @@ class StructureResult:
     choice: LambdaChoice  # how the edges were chosen
     # the edges of the network of the sample that the rows were drawn from, fitted likewise
     given: Solution | None = None
-    # pairs that came or went after the tests of all pairs together: many where variables carry the
-    # same information, so that edges stand in for each other
-    unsettled: int = 0
 
 
 def learn_structure(
@@ -127,28 +125,6 @@ def learn_structure(
     """Return the network of the edges that tests keep at a false discovery rate.
 
     An interrupt (Ctrl-C) ends it with the best so far, said in the outcome.
-
-    Parameters
-    ----------
-    problem_at : function
-        The problem with a given lambda.
-    pseudo : Objective
-        The pseudo-likelihood of the same sample (the problem's own loss, if it is that): what the
-        tests are about.
-    drawn_from : DrawnFrom, optional
-        The sample that the rows were drawn from with replacement: tests are then read as those of
-        fresh rows, and the edges of that sample's network are fitted too.
-    start : Potentials, optional
-        The network of almost the same rows: the short list is solved from there, without a path,
-        and so are refits, as far as they have its edges. They are the same wherever their solvers
-        begin.
-    rounds : int, optional
-        How often to test all pairs; default until tests of edges and of absent pairs agree. Cut
-        short so, the result has no evidence.
-    some_rows : function, optional
-        About a share of the rows, for the path where there are many.
-    lost : Lost
-        What missing cells take from the tests.
     """
     walk = LambdaPath(problem_at, budget=budget, rng=rng, observer=observer)
     walk.observer.on_stage("looking for the range of lambda", 0, 4)
@@ -186,7 +162,7 @@ class StructureSearch:
         lost: Lost,
     ) -> None:
         self._walk, self._fdr, self._tolerance = walk, fdr, tolerance
-        self._drawn_from, self._lost = drawn_from, lost
+        self._drawn_from, self._lost, self._check = drawn_from, lost, check_of(walk.observer)
         own, curved = walk.problem_at(1.0), None
         if pseudo.sample.scores is not None:  # all pairs are straight until tests say otherwise
             curved = frozenset() if drawn_from is None else drawn_from.curved
@@ -201,7 +177,7 @@ class StructureSearch:
         self._begun = False
         self.fitted: Solution
         self.sure: Solution | None
-        self._found: tuple[Solution, Evidence, int] | None = None
+        self._found: tuple[Solution, Evidence] | None = None
         self._given: Solution | None = None
 
     # 1. The short list
@@ -271,11 +247,11 @@ class StructureSearch:
             tests, rests = self.bend(tests)
         tests = self._limited(tests, walk.budget.max_edges)
         tests = replace(tests, rests=rests, curved=self._bent_edges(tests))
-        self._found = self.fitted, tests, self._n_changes
+        self._found = self.fitted, tests
         lam, potentials = self._short_list.certificate.lam, self.fitted.point.potentials
         if walk.problem_at(lam).objective is not self._problem.objective:
             own = walk.refit(lam, potentials, self._refits.enough, curved=self._curved)
-            self._found = own, tests, self._n_changes
+            self._found = own, tests
         if self._drawn_from is not None:
             self._given = self._refit_edges(lam, self._drawn_from.edges, self._found[0])
 
@@ -287,7 +263,7 @@ class StructureSearch:
         self._begun, self.fitted, self.sure = True, fitted, None
         self._absent = AbsentPairs(self._problem.space, self._sample.n_given)
         self._prepared: EdgeTests | None = None
-        self._verdicts, self._n_changes = Verdicts(), 0
+        self._verdicts = Verdicts()
         self._other_way = OtherWay(self._refits, fitted)
         # Pairs that came in by their tests, and edges that left by theirs.
         self._entered: set[tuple[int, ...]] = set()
@@ -437,7 +413,7 @@ class StructureSearch:
 
     def _rows(self, fitted: Solution) -> FittedRows:
         """Return the sample under a refitted network."""
-        return FittedRows.of(fitted.point, self._contrasts, self._tilted)
+        return FittedRows.of(fitted.point, self._contrasts, self._tilted, self._check)
 
     def _read(self, findings: Findings) -> Findings:
         """Return tests as they are read: without what is missing, and as those of fresh rows."""
@@ -510,13 +486,11 @@ class StructureSearch:
         failing, entering = self._doubted(evidence)
         leaving = apart(_without(failing, self._left))
         if len(leaving):
-            self._n_changes += len(leaving)
             self._left.update(map(tuple, leaving.tolist()))
             self._drop(evidence, np.flatnonzero(_among(evidence.edges.pairs, leaving)))
             return True
         entering = apart(_without(entering, self._entered))
         if len(entering):
-            self._n_changes += len(entering)
             self.enter(entering)
         return len(entering) > 0
 
@@ -544,7 +518,6 @@ class StructureSearch:
             self._walk.check_time()
             fits[new] = there = self._other_way.fit(np.array([new]))
             verdicts.add(new, self._middle_test(here, there, np.array([new])), layout)
-        self._n_changes += len(pairs)
         for place, pair in enumerate(_as_tuples(evidence.edges.pairs)):
             if pair in self._decided and pair in pairs:
                 self._rivals[pair] = float(evidence.edge_log_q[place])
@@ -626,16 +599,14 @@ class StructureSearch:
             how: How = "testing" if self._begun else "tests"
             choice = LambdaChoice(how, lam, outcome.certificate.stop)
             return StructureResult(outcome, refitted, None, path, levels, choice)
-        refitted, evidence, unsettled = found
+        refitted, evidence = found
         choice = LambdaChoice("tests", lam, tests=self._selection(outcome, levels))
-        return StructureResult(
-            outcome, refitted, evidence, path, levels, choice, self._given, unsettled
-        )
+        return StructureResult(outcome, refitted, evidence, path, levels, choice, self._given)
 
     def _selection(self, outcome: Outcome, levels: Levels) -> EdgeSelection:
         """Return how tests chose the edges, in numbers."""
         assert self._found is not None
-        refitted, evidence, _ = self._found
+        refitted, evidence = self._found
         n_required = len(cast(NetworkFamily, self._problem.family).required)
         most, n_edges = self._walk.budget.max_edges, len(evidence.edges.pairs)
         residual = refitted.residual
@@ -712,13 +683,7 @@ def _ordered_absent(problem: Problem, edges: Ints) -> list[Ints]:
 
 
 def apart(pairs: Ints) -> Ints:
-    """Return those of some pairs that share no variable with one before them.
-
-    Examples
-    --------
-    >>> apart(np.array([[0, 1], [1, 2], [2, 3], [3, 4]])).tolist()
-    [[0, 1], [2, 3]]
-    """
+    """Return those of some pairs that share no variable with one before them."""
     used: set[int] = set()
     chosen = []
     for k, pair in enumerate(pairs.tolist()):

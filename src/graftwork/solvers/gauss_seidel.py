@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graftwork.objectives.protocol import Loss
+from graftwork.parameters import whole_number
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
-from graftwork.settings import check_whole
 from graftwork.solvers.coordinates import Plain
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.newton import Sharpened
@@ -36,13 +36,6 @@ class GaussSeidel:
 
     Unaries are no features here: they move along every time. With a penalty that ties a table's
     entries together, whole tables are optimised, ``count`` at a time.
-
-    Parameters
-    ----------
-    count : int
-        Features optimised at a time.
-    inner : Solver
-        What optimises them.
     """
 
     count: int = 1
@@ -50,7 +43,7 @@ class GaussSeidel:
     max_evaluations: int = 50_000
 
     def __post_init__(self) -> None:
-        check_whole("count", self.count, 1)
+        whole_number("count", self.count, 1)
 
     def improve(
         self,

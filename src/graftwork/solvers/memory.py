@@ -57,13 +57,7 @@ class Memory:
     def direction(self, slope: Floats, metric: Floats, extra: Floats) -> Floats:
         """Return minus the inverse Hessian times a slope: the quasi-Newton step.
 
-        Parameters
-        ----------
-        slope : (size,) float64
-        metric : (size,) float64
-            The diagonal curvature assumed beyond what the pairs tell.
-        extra : (size,) float64
-            Diagonal curvature of what is added to the loss (a squared norm).
+        Shapes: slope (size,) float64; metric (size,) float64; extra (size,) float64.
 
         References
         ----------

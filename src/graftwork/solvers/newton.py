@@ -39,15 +39,7 @@ CORNERS = 8
 
 @dataclass(slots=True)
 class Sharpened:
-    """Steps of a solver, with Newton's between them once there were many.
-
-    Parameters
-    ----------
-    problem : Composite
-        What is minimised.
-    step : function of a solution
-        The solver's own step.
-    """
+    """Steps of a solver, with Newton's between them once there were many."""
 
     problem: Composite
     step: Callable[[Solution], Solution]

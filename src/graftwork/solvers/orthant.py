@@ -41,13 +41,6 @@ class OrthantWise:
     Its memory holds curvature of the loss alone, so it survives a growing and shrinking active set
     and changes of lambda. A penalty that ties a table's entries together has no orthants: there
     each step is a proximal quasi-Newton step instead.
-
-    Parameters
-    ----------
-    max_evaluations : int
-        Most evaluations of the loss in one solve.
-    memory : int
-        How many curvature pairs to keep.
     """
 
     max_evaluations: int = 5000

@@ -34,15 +34,7 @@ _NO_TABLES = Layout.of([], [])
 
 @dataclass(frozen=True, slots=True)
 class ProximalQuasiNewton:
-    """Steps that minimise a limited-memory model of the loss plus the penalty.
-
-    Parameters
-    ----------
-    max_evaluations : int
-        Most evaluations of the loss in one solve.
-    memory : int
-        How many curvature pairs to keep.
-    """
+    """Steps that minimise a limited-memory model of the loss plus the penalty."""
 
     max_evaluations: int = 2000
     memory: int = 10

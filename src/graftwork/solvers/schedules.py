@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from graftwork.settings import check_whole
+from graftwork.parameters import whole_number
 
 
 class Schedule(Protocol):
@@ -31,15 +31,7 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """Solve loosely while much is wrong: what later blocks will undo need not be exact.
-
-    Parameters
-    ----------
-    share_of_lam : float
-        The first rounds are solved to this share of lambda.
-    share_of_violation : float
-        No round is solved further than this share of what its new blocks violate by.
-    """
+    """Solve loosely while much is wrong: what later blocks will undo need not be exact."""
 
     share_of_lam: float = 0.1
     share_of_violation: float = 0.2
@@ -68,12 +60,7 @@ class ToConvergence:
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """Solve to one loose accuracy until the end: for networks that will change much.
-
-    Parameters
-    ----------
-    accuracy : float
-    """
+    """Solve to one loose accuracy until the end: for networks that will change much."""
 
     accuracy: float = 1e-4
 
@@ -88,21 +75,13 @@ class Loose:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Take a few steps per round.
-
-    Parameters
-    ----------
-    count : int
-        Solver steps per round.
-    share_of_lam : float
-        Until the end nears, a violation below this share of lambda does not count.
-    """
+    """Take a few steps per round."""
 
     count: int = 1
     share_of_lam: float = 0.1
 
     def __post_init__(self) -> None:
-        check_whole("steps", self.count, 1)
+        whole_number("steps", self.count, 1)
 
     def begin(self, lam: float, target: float) -> float:
         """Return a share of lambda.

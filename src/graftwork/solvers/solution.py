@@ -19,30 +19,17 @@ def never() -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """Where a solver stopped.
+    """Where a solver stopped."""
 
-    Attributes
-    ----------
-    point : Evaluated
-        The loss evaluated there; of networks it is a ``Point``.
-    objective : float
-        Loss plus penalty.
-    residual : float
-        Largest distance to stationarity over the active blocks (see ``Penalty.residuals``).
-    evaluations : int
-        How many times the loss was evaluated.
-    memory : Memory
-        Curvature of the loss, to start the next solve from.
-    stalled : bool
-        Whether it gave up: no step lowers the objective any more (rounding, or a gradient that is
-        not the gradient of the value: unconverged inference), or it used all its evaluations.
-    """
-
-    point: Any
-    objective: float
+    point: Any  # the loss evaluated there; of networks it is a ``Point``
+    objective: float  # loss plus penalty
+    # largest distance to stationarity over the active blocks (see ``Penalty.residuals``)
     residual: float
-    evaluations: int = 0
+    evaluations: int = 0  # how many times the loss was evaluated
+    # curvature of the loss, to start the next solve from
     memory: Memory = field(default_factory=Memory)
+    # whether it gave up: no step lowers the objective any more (rounding, or a gradient that is
+    # not the gradient of the value: unconverged inference), or it used all its evaluations
     stalled: bool = False
 
 

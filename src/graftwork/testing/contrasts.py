@@ -44,31 +44,17 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """A basis of differences for each variable.
+    """A basis of differences for each variable."""
 
-    Attributes
-    ----------
-    groups : tuple of (s_i,) int64
-        Which states are distinguished: the group of each.
-    bases : tuple of (s_i, k_i) float64
-        Orthonormal columns that sum to zero and are constant within groups.
-    linear : (n,) int64
-        How many of the columns belong to linear parts of tables: all, unless it is ordered.
-    curved : frozenset of pairs or None
-        The pairs of which the whole table counts; None for all.
-    readers : tuple of (s_i, k_i) float64
-        What reads a table's coordinates off its rows: the bases, with the states of a group weighed
-        by their counts. A state seen once is not to decide what a group does.
-    ordered : (n,) bool
-        Which variables have scores.
-    """
-
-    groups: tuple[Ints, ...]
-    bases: tuple[Floats, ...]
+    groups: tuple[Ints, ...]  # which states are distinguished: the group of each
+    bases: tuple[Floats, ...]  # orthonormal columns that sum to zero and are constant within groups
+    # (n,): how many of the columns belong to linear parts of tables: all, unless it is ordered
     linear: Ints
-    curved: frozenset[tuple[int, int]] | None
+    curved: frozenset[tuple[int, int]] | None  # the pairs of which the whole table counts
+    # what reads a table's coordinates off its rows: the bases, with the states of a group weighed
+    # by their counts
     readers: tuple[Floats, ...]
-    ordered: NDArray[np.bool_]
+    ordered: NDArray[np.bool_]  # (n,): which variables have scores
 
     @cached_property
     def sizes(self) -> Ints:
@@ -177,15 +163,7 @@ class Contrasts:
 
 
 def basis_of(group: Ints) -> Floats:
-    """Return orthonormal vectors over states that sum to zero and are constant within groups.
-
-    Examples
-    --------
-    >>> basis_of(np.array([0, 1])).round(2).tolist()
-    [[0.71], [-0.71]]
-    >>> basis_of(np.array([0, 1, 1])).shape
-    (3, 1)
-    """
+    """Return orthonormal vectors over states that sum to zero and are constant within groups."""
     counts = np.bincount(group)
     levels = np.eye(len(counts))[group] / np.sqrt(counts)
     # The reflection that takes the first axis to the constant vector; the others become a basis.
@@ -198,14 +176,7 @@ def basis_of(group: Ints) -> Floats:
 
 
 def weighed(basis: Floats, group: Ints, counts: Floats) -> Floats:
-    """Return a basis with the states of each group weighed by their counts.
-
-    Examples
-    --------
-    >>> group = np.array([0, 1, 1])
-    >>> weighed(basis_of(group), group, np.array([50.0, 30.0, 10.0])).round(2).tolist()
-    [[0.82], [-0.61], [-0.2]]
-    """
+    """Return a basis with the states of each group weighed by their counts."""
     sums, sizes = np.bincount(group, counts), np.bincount(group)
     shares = np.where(sums[group] > 0, counts / np.maximum(sums, 1e-300)[group], 1.0 / sizes[group])
     return basis * (shares * sizes[group])[:, None]
@@ -252,25 +223,11 @@ def frequent_states(
     return Contrasts.of(groups, sample.scores, curved, counts[:-1])
 
 
-def pool(counts: Floats) -> Ints:
-    """Return groups of states: frequent ones alone, all others together; two groups at least.
-
-    Examples
-    --------
-    >>> pool(np.array([50.0, 3.0, 4.0, 40.0, 30.0]))
-    array([1, 0, 0, 2, 0])
-    >>> pool(np.array([50.0, 3.0]))
-    array([1, 0])
-
-    States that are equally frequent are pooled together or not at all, so that their order in the
-    data decides nothing.
-
-    >>> pool(np.array([3.0, 50.0, 8.0, 8.0]))
-    array([0, 1, 0, 0])
-    """
+def pool(counts: Floats, most: int = MOST_GROUPS) -> Ints:
+    """Return groups of states: frequent ones alone, all others together; two groups at least."""
     ascending = np.sort(counts)
     rare = int((counts < LEAST_COUNT).sum())
-    rare = max(rare, len(counts) - (MOST_GROUPS - 1)) if len(counts) > MOST_GROUPS else rare
+    rare = max(rare, len(counts) - (most - 1)) if len(counts) > most else rare
     while 0 < rare < len(counts) - 1 and ascending[:rare].sum() < LEAST_COUNT:
         rare += 1
     rare = max(0, min(rare, len(counts) - 1))
@@ -278,7 +235,7 @@ def pool(counts: Floats) -> Ints:
     if pooled.all():  # the most frequent are equally so: only states that are less so are pooled
         pooled = counts < ascending[-1]
         if np.count_nonzero(~pooled) > 2 * MOST_GROUPS:  # too many to tell apart: any will do
-            pooled[np.flatnonzero(~pooled)[MOST_GROUPS - 1 :]] = True
+            pooled[np.flatnonzero(~pooled)[most - 1 :]] = True
     if not pooled.any():
         return np.arange(len(counts))
     groups = np.zeros(len(counts), dtype=np.int64)

@@ -37,7 +37,7 @@ from graftwork.testing.profiles import (
 )
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import SURE, directions, scarce, tilted
+from graftwork.testing.tilted import LARGE, SURE, scarce, tilted
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 # Logits that changed by less than this have about the same Hessian. Where more than this share of
@@ -47,26 +47,14 @@ UNMOVED, MOST_MOVED = 0.02, 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
-    """Findings of some pairs.
+    """Findings of some pairs."""
 
-    Attributes
-    ----------
-    pairs : (k, 2) int64
-    statistics : (k,) float64
-        Chi-square under the hypothesis that the pair is no edge.
-    degrees : (k,) float64
-        Degrees of freedom, which need not be whole.
-    log_p : (k,) float64
-        Logarithms of the p-values, which may be too small for numbers themselves.
-    rises : (k,) float64
-        About twice what the log pseudo-likelihood of all rows changes by the pair: the statistics
-        before they were divided by their Satterthwaite scale.
-    """
-
-    pairs: Ints
-    statistics: Floats
-    degrees: Floats
-    log_p: Floats
+    pairs: Ints  # (k, 2)
+    statistics: Floats  # (k,): chi-square under the hypothesis that the pair is no edge
+    degrees: Floats  # (k,): degrees of freedom, which need not be whole
+    log_p: Floats  # (k,): logarithms of the p-values, which may be too small for numbers themselves
+    # (k,): about twice what the log pseudo-likelihood of all rows changes by the pair: the
+    # statistics before they were divided by their Satterthwaite scale
     rises: Floats
 
     @staticmethod
@@ -96,35 +84,16 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeTests:
-    """Wald tests of some edges, but for what the rows add to their variance.
+    """Wald tests of some edges, but for what the rows add to their variance."""
 
-    Attributes
-    ----------
-    rows : FittedRows
-        The sample under the refitted network.
-    parameters : Parameters
-    edges : (k,) int64
-        The edges' places in the network.
-    profiles : dict of EdgeProfile
-        What the Hessian says of each edge.
-    rises : (k,) float64
-        What each edge is worth: twice the loss of likelihood without it.
-    around : VariableHessians or None
-        What the profiles come from; None without edges.
-    renewed : bool
-        Whether some of that is of a network that hardly differs.
-    exact : bool
-        Whether it is all of this network, and of all rows.
-    """
-
-    rows: FittedRows
+    rows: FittedRows  # the sample under the refitted network
     parameters: Parameters
-    edges: Ints
-    profiles: dict[int, EdgeProfile]
-    rises: Floats
-    around: VariableHessians | None = None
-    renewed: bool = False
-    exact: bool = True
+    edges: Ints  # (k,): the edges' places in the network
+    profiles: dict[int, EdgeProfile]  # what the Hessian says of each edge
+    rises: Floats  # (k,): what each edge is worth: twice the loss of likelihood without it
+    around: VariableHessians | None = None  # what the profiles come from
+    renewed: bool = False  # whether some of that is of a network that hardly differs
+    exact: bool = True  # whether it is all of this network, and of all rows
 
     @staticmethod
     def of(
@@ -134,17 +103,7 @@ class EdgeTests:
         *,
         roughly: bool = False,
     ) -> EdgeTests:
-        """Return the tests of all edges, or of those ``chosen``.
-
-        Parameters
-        ----------
-        before : EdgeTests, optional
-            Those of all edges of a network that differs little, made for it alone. Hessians of
-            variables that hardly moved since, and what depends on these alone, are taken from
-            there.
-        roughly : bool
-            Let some of many rows tell about all (see `hessian`).
-        """
+        """Return the tests of all edges, or of those ``chosen``."""
         layout = rows.potentials.layout
         parameters = Parameters.of(layout, rows.contrasts)
         edges = np.arange(layout.n_edges) if chosen is None else chosen
@@ -167,16 +126,7 @@ class EdgeTests:
         return EdgeTests(rows, parameters, edges, profiles, np.array(rises), around, renewed, exact)
 
     def findings(self, most_rows: int, cut: Cut | None = None) -> Findings:
-        """Return what the tests say.
-
-        Parameters
-        ----------
-        most_rows : int
-            About so many of the rows tell the Satterthwaite scale.
-        cut : Cut, optional
-            Where only decisions matter: edges that are so whatever their scale get the p-value of
-            the largest.
-        """
+        """Return what the tests say."""
         if not len(self.edges):
             return Findings.none(0)
         unclear = np.arange(len(self.rises))
@@ -252,12 +202,12 @@ class EdgeTests:
         pairs = rows.potentials.layout.edges[self.edges]
         sides = rows.contrasts.sides(pairs)
         own = [len(self.profiles[e].precision) for e in self.edges.tolist()]
-        unsure = log_tail(statistics, degrees) > SURE
+        unsure = (log_tail(statistics, degrees) > SURE) | (np.array(own) > LARGE)
         whole = np.flatnonzero((sides.prod(axis=1) == own) & unsure)  # others are rests of tables
         for k in whole[scarce(rows, pairs[whole])].tolist():
+            rows.check()
             i, j = pairs[k].tolist()
-            tested = directions(rows, pairs[k])
-            out[k], degrees[k] = tilted(rows, (i, j), tested), len(tested)
+            out[k], degrees[k] = tilted(rows, (i, j))
         return out
 
 
@@ -328,18 +278,11 @@ def _read_edges(rows: FittedRows, edges: Ints) -> list[Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where edges are told from others: a false discovery rate among so many tests.
-
-    Attributes
-    ----------
-    level : float
-    n_tests : int
-    reading : function
-        How tests are read before they are judged: larger statistics stay larger.
-    """
+    """Where edges are told from others: a false discovery rate among so many tests."""
 
     level: float
     n_tests: int
+    # how tests are read before they are judged: larger statistics stay larger
     reading: Callable[[Findings], Findings] | None = None
 
     def unclear(self, pairs: Ints, rises: Floats, degrees: Floats) -> Ints:

@@ -14,53 +14,28 @@ from graftwork.testing.edge_tests import Findings
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Findings of all pairs of variables, with the false discovery rate each would need.
+    """Findings of all pairs of variables, with the false discovery rate each would need."""
 
-    Attributes
-    ----------
-    edges : Findings
-        Of the network's edges.
-    others : Findings
-        Of the absent pairs, those with p-values of at most ``striking``. Where there are thousands
-        of pairs, one that only just is may be missing: a quick look tells which to test.
-    n_tests : int
-        How many pairs were tested in all.
-    level : float
-        The false discovery rate asked for.
-    family : int
-        How many tests it is over: one for each pair, and one more for the rest of each pair of
-        ordered variables, by which a pair may become an edge, too.
-    rivals : dict
-        Absent pairs that would pass their tests and, once they are edges, fail: they and other
-        pairs stand in for each other, and a q-value counts the tests of all of them. With the
-        logarithms of the q-values they had as edges.
-    n_moved : int or None
-        How many edges come or go when one row in a hundred is dropped; None if that was not tried.
-    n_contested : int
-        Of how many pairs the tests disagreed, so that the middle one of three counts (see
-        ``verdicts``).
-    rests : Findings or None
-        Of pairs of ordered variables: whether their tables have more than a linear part.
-    curved : frozenset of pairs
-        The edges of ordered variables whose tables have: those whose rests are there at the level.
-    striking : float
-        Absent pairs with larger p-values are not listed.
-    errors : (edges,) float64 or None
-        The standard error of the first number of each edge's table (see `EdgeTests.measured`);
-        None of resamples.
-    """
-
-    edges: Findings
-    others: Findings
-    n_tests: int
-    level: float
+    edges: Findings  # of the network's edges
+    others: Findings  # of the absent pairs, those with p-values of at most ``striking``
+    n_tests: int  # how many pairs were tested in all
+    level: float  # the false discovery rate asked for
+    # how many tests it is over: one for each pair, and one more for the rest of each pair of
+    # ordered variables, by which a pair may become an edge, too
     family: int
+    # of how many pairs the tests disagreed, so that the middle one of three counts (see
+    # ``verdicts``)
     n_contested: int = 0
-    n_moved: int | None = None
+    # absent pairs that would pass their tests and, once they are edges, fail: they and other pairs
+    # stand in for each other, and a q-value counts the tests of all of them
     rivals: dict[tuple[int, int], float] = field(default_factory=dict)
+    # of pairs of ordered variables: whether their tables have more than a linear part
     rests: Findings | None = None
+    # the edges of ordered variables whose tables have: those whose rests are there at the level
     curved: frozenset[tuple[int, int]] = frozenset()
-    striking: float = 0.05
+    striking: float = 0.05  # absent pairs with larger p-values are not listed
+    # (edges,) or None: the standard error of the first number of each edge's table (see
+    # `EdgeTests.measured`)
     errors: Floats | None = None
 
     @cached_property
@@ -98,12 +73,7 @@ class Evidence:
     def replaced(self, part: str, places: Ints, tests: Findings) -> Evidence:
         """Return the evidence with the middle tests of some edges, or of some other pairs.
 
-        Parameters
-        ----------
-        part : {"edges", "others"}
-        places : (k,) int64
-        tests : Findings
-            As many.
+        Shapes: places (k,) int64.
         """
         changed = getattr(self, part).with_rows(places, tests)
         return replace(self, **{part: changed}, n_contested=self.n_contested + len(places))
@@ -111,10 +81,7 @@ class Evidence:
     def choose(self, required: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Ints]:
         """Return which edges to keep, and which other pairs are edges too, the surest first.
 
-        Parameters
-        ----------
-        required : (edges,) bool
-            Edges that stay whatever their test says.
+        Shapes: required (edges,) bool.
         """
         limit = np.log(self.level)
         passing = np.flatnonzero(self.other_log_q <= limit)
@@ -127,11 +94,6 @@ def log_q_values(log_p: Floats, n_tests: int) -> Floats:
 
     The q-value is the smallest false discovery rate at which the test counts as a discovery. Tests
     that are not given have a p-value of 1.
-
-    Examples
-    --------
-    >>> np.exp(log_q_values(np.log([0.01, 0.5, 0.02]), 4)).round(3).tolist()
-    [0.04, 0.667, 0.04]
 
     References
     ----------

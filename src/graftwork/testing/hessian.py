@@ -40,24 +40,16 @@ class HalfEdges:
 
     Those of a conditional are its variable's own and then the tables of its edges, in the order of
     the edges: ascending among all parameters.
-
-    Attributes
-    ----------
-    starts : (n + 1,) int64
-        Where the half-edges of each variable start.
-    halves : (2 m, 6) int64
-        The other variable, where the table begins, the strides of the own difference and of the
-        other's in it, and how many of both the table has.
-    at : (m, 2) int64
-        Where each edge's table begins among the parameters of its first and its second variable.
-    places : list of (p,) int64
-        Which parameters each conditional depends on.
     """
 
-    starts: Ints
+    starts: Ints  # (n + 1,): where the half-edges of each variable start
+    # (2 m, 6): the other variable, where the table begins, the strides of the own difference and
+    # of the other's in it, and how many of both the table has
     halves: Ints
+    # (m, 2): where each edge's table begins among the parameters of its first and its second
+    # variable
     at: Ints
-    places: list[Ints]
+    places: list[Ints]  # which parameters each conditional depends on
 
     def of_variable(self, i: int) -> Ints:
         """Return the half-edges of one variable, as kernels take them."""
@@ -75,19 +67,11 @@ class _Group(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Differences of unaries, then of edge tables, in one vector.
-
-    Attributes
-    ----------
-    layout : Layout
-    contrasts : Contrasts
-    starts : (n + m + 1,) int64
-        Where each variable's and each edge's parameters start.
-    """
+    """Differences of unaries, then of edge tables, in one vector."""
 
     layout: Layout
     contrasts: Contrasts
-    starts: Ints
+    starts: Ints  # (n + m + 1,): where each variable's and each edge's parameters start
 
     @staticmethod
     def of(layout: Layout, contrasts: Contrasts) -> Parameters:
@@ -199,21 +183,11 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hessian:
-    """A sum of small matrices, one for the conditional of each variable.
+    """A sum of small matrices, one for the conditional of each variable."""
 
-    Attributes
-    ----------
-    size : int
-        Number of parameters.
-    places : list of (p,) int64
-        Which parameters each variable's conditional depends on, ascending.
-    blocks : list of (p, p) float64
-        Its Hessian in them. Symmetric.
-    """
-
-    size: int
-    places: list[Ints]
-    blocks: list[Floats]
+    size: int  # number of parameters
+    places: list[Ints]  # which parameters each variable's conditional depends on, ascending
+    blocks: list[Floats]  # its Hessian in them
 
     def toarray(self) -> Floats:
         """Return the whole matrix."""
@@ -264,11 +238,7 @@ class Hessian:
 
         Each edge's table is in two conditionals; any two of a variable's tables in one.
 
-        Parameters
-        ----------
-        edges : (k,) int64, optional
-            Matrices of variables that have others than these edges are not complete, or as they
-            were.
+        Shapes: edges (k,) int64.
         """
         layout, at = parameters.layout, parameters.half_edges.at
         listed = np.arange(layout.n_edges) if edges is None else edges
@@ -299,14 +269,7 @@ def hessian(
 ) -> Hessian:
     """Return the Hessian of the log pseudo-likelihood of all rows together, without its sign.
 
-    Parameters
-    ----------
-    variables : (k,) int64, optional
-        The conditionals wanted; default all. Those of others are left out.
-    known : Hessian, optional
-        From which those of others are taken.
-    roughly : bool
-        Of conditionals that an engine sums over rows, let some of many rows tell about all.
+    Shapes: variables (k,) int64.
     """
     wanted = np.arange(parameters.layout.n_variables) if variables is None else variables
     places = parameters.half_edges.places

@@ -51,11 +51,6 @@ def inverse(matrix: Floats) -> Floats:
 
     Where that is not enough for rounding errors, its diagonal is raised further: one variable of
     thousands must not end a run.
-
-    Examples
-    --------
-    >>> inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(2).tolist()
-    [[1.0, -1.0], [-1.0, 2.0]]
     """
     if not len(matrix):
         return matrix

@@ -41,29 +41,15 @@ STRIP, LEAST_STRIP = 2**22, 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lost:
-    """What missing cells take from the tests of pairs.
+    """What missing cells take from the tests of pairs."""
 
-    Attributes
-    ----------
-    factors : mapping
-        What statistics of pairs, as if the drawn cells were observed, are to be multiplied by.
-    count : int
-        Over how many draws the estimates to be tested are averaged.
-    """
-
+    # what statistics of pairs, as if the drawn cells were observed, are to be multiplied by
     factors: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    count: int = 1
+    count: int = 1  # over how many draws the estimates to be tested are averaged
 
     @staticmethod
     def of(draws: Sequence[FittedRows], count: int) -> Lost:
-        """Return what is missing of the edges of the network that cells were drawn from.
-
-        Parameters
-        ----------
-        draws : sequence of FittedRows
-            The rows, or some of them, with several draws of their missing cells.
-        count : int
-        """
+        """Return what is missing of the edges of the network that cells were drawn from."""
         rows = draws[0]
         tests = EdgeTests.of(rows)
         if not len(tests.edges):
@@ -126,6 +112,7 @@ def _between(draws: Sequence[FittedRows], asked: Influences) -> tuple[list[Float
     strip = max(LEAST_STRIP, STRIP // (len(draws) * asked.count))
     for blocks in zip(*(rows.blocks(asked.needed) for rows in draws), strict=True):
         for start in range(0, len(blocks[0].spreads), strip):
+            draws[0].check()
             part = slice(start, start + strip)
             weights = np.tile(blocks[0].spreads[part] / (len(draws) - 1), len(draws))
             slopes, sums = (_apart(draws[0], blocks, part, asked, sums) for sums in (False, True))

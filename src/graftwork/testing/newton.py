@@ -70,18 +70,7 @@ def newton(
     tolerance: float,
     halted: Callable[[], bool] = never,
 ) -> Solution:
-    """Return the optimum of a ridge problem with free unaries, to the tolerance if it can.
-
-    Parameters
-    ----------
-    problem : Problem
-        The pseudo-likelihood with a ridge on tables alone.
-    solution : Solution
-        Where to begin, with double-centred tables. It comes back where nothing better is found,
-        and where a variable has too many parameters.
-    halted : function
-        True when there is no time left.
-    """
+    """Return the optimum of a ridge problem with free unaries, to the tolerance if it can."""
     sample, layout = problem.objective.sample, solution.point.potentials.layout
     if not has_hessian(sample, layout):
         return solution
@@ -101,31 +90,17 @@ def newton(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curvature:
-    """The Hessian of a ridge problem at one point.
-
-    Attributes
-    ----------
-    parameters : Parameters
-    hessian : Hessian
-        Of the loss.
-    ridge : (parameters,) float64
-        What is added to its diagonal.
-    inverses : Hessian
-        Of the matrices of each variable's own parameters: a preconditioner (see `_schwarz`).
-    n_threads : int
-    free : (parameters,) bool, optional
-        Which parameters may move; default all.
-    rough : bool
-        Whether some of the rows told it.
-    """
+    """The Hessian of a ridge problem at one point."""
 
     parameters: Parameters
-    hessian: Hessian
-    ridge: Floats
+    hessian: Hessian  # of the loss
+    ridge: Floats  # (parameters,): what is added to its diagonal
+    # of the matrices of each variable's own parameters: a preconditioner (see `_schwarz`)
     inverses: Hessian
     n_threads: int
+    # (parameters,), optional: which parameters may move; default all
     free: NDArray[np.bool_] | None = None
-    rough: bool = False
+    rough: bool = False  # whether some of the rows told it
 
     @staticmethod
     def of(
@@ -175,13 +150,7 @@ class Curvature:
 
         The conditionals of variables near the pair are looked at, those of others taken over.
 
-        Parameters
-        ----------
-        solution : Solution
-            The other network: its edges are in the same order, a new one last.
-        pair : (2,) int64
-        near : (k,) int64
-            The pair's variables, and others.
+        Shapes: pair (2,) int64; near (k,) int64.
         """
         old, layout = self.parameters, solution.point.potentials.layout
         new = Parameters.of(layout, old.contrasts)
@@ -211,13 +180,7 @@ def switch(
 ) -> Solution:
     """Return the optimum of a ridge problem for a network that has one edge more or less.
 
-    Parameters
-    ----------
-    before : Curvature
-        At the optimum without that change, which moves little but the weights near the pair.
-    potentials : Potentials
-        Where to begin: the weights of that optimum, a new table of zeros last.
-    pair : (2,) int64
+    Shapes: pair (2,) int64.
     """
     solution, near = problem.solution(potentials), np.sort(pair)
     for _ in range(MOST_SWITCHES):
@@ -234,13 +197,6 @@ def switch_nearby(problem: Problem, here: Solution, potentials: Potentials, pair
     """Return about the optimum that `switch` returns: weights not at the pair's variables stay.
 
     In large networks others hardly move. The Wald test of an edge takes them as they are, too.
-
-    Parameters
-    ----------
-    here : Solution
-        The optimum without that change.
-    potentials : Potentials
-        Where to begin (see `switch`).
     """
     solution = problem.solution(potentials, None, here)
     enough = 0.5 * LEAST_RATIO / problem.objective.sample.total_weight

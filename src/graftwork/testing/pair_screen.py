@@ -51,13 +51,7 @@ LISTED = 2**16
 
 
 def many(n_pairs: int, n_rows: int) -> bool:
-    """Return whether tests of all pairs take so long that looking first pays.
-
-    Examples
-    --------
-    >>> many(2000, 100), many(200, 100), many(200, 1_000_000)
-    (True, False, True)
-    """
+    """Return whether tests of all pairs take so long that looking first pays."""
     return n_pairs >= FEWEST_PAIRS or n_pairs * n_rows >= FEWEST_PRODUCTS
 
 
@@ -72,13 +66,6 @@ def promising_pairs(
     """Yield absent pairs that might be edges at a false discovery rate, with their expectations.
 
     And the p-value that they would need.
-
-    Parameters
-    ----------
-    absent : list of (k,) int64
-        Keys of the absent pairs in the space, not too many at once.
-    cut : Cut, optional
-        The rate; without it come the pairs whose p-values might be at most ``striking``.
     """
     n_absent = sum(len(keys) for keys in absent)
     if not many(n_absent, tables.rows.sample.n_given):
@@ -168,14 +155,7 @@ def promising_near(
 ) -> Ints:
     """Return absent pairs of some variables that might be edges at a false discovery rate.
 
-    Parameters
-    ----------
-    space : PairSpace
-        Of all pairs among its variables.
-    moved : (k,) int64
-        The variables.
-    others : int
-        How many absent pairs may be edges anyway.
+    Shapes: moved (k,) int64.
     """
     found = [np.zeros((0, 2), dtype=np.int64)]
     layout = view.rows.potentials.layout
@@ -190,21 +170,12 @@ def promising_near(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """For each variable coordinates in which the sum of S is 1 and that of M diagonal.
-
-    Attributes
-    ----------
-    rows : FittedRows
-    axes : list of (s_i, k_i) float64
-    curvatures : list of (k_i,) float64
-        What M is along each, in the mean.
-    spreads : (n,) float64
-        The sum of S along the contrast where it is smallest; infinite where there is none.
-    """
+    """For each variable coordinates in which the sum of S is 1 and that of M diagonal."""
 
     rows: FittedRows
     axes: list[Floats]
-    curvatures: list[Floats]
+    curvatures: list[Floats]  # what M is along each, in the mean
+    # (n,): the sum of S along the contrast where it is smallest; infinite where there is none
     spreads: Floats
 
     @staticmethod
@@ -262,15 +233,7 @@ def needed(degrees: Ints, p_value: float) -> Floats:
 
 
 def by_shape(rows: FittedRows, pairs: Ints, most: int, size: int) -> Iterator[Ints]:
-    """Yield the places of pairs in groups whose tables have one shape.
-
-    Parameters
-    ----------
-    most : int
-        Pairs in a group.
-    size : int
-        Numbers in matrices of their ``k_i k_j`` parameters, together.
-    """
+    """Yield the places of pairs in groups whose tables have one shape."""
     cards, sizes = rows.sample.cards, rows.contrasts.sizes
     linear, sides = rows.contrasts.linear, rows.contrasts.sides(pairs)
     groups = np.array([own.shape[1] for own in rows.contrasts.members])

@@ -54,19 +54,7 @@ def examine_pairs(
     rests: bool = False,
     striking: float = pair_screen.STRIKING,
 ) -> Findings:
-    """Return a test of each of these pairs, none of which is an edge.
-
-    Parameters
-    ----------
-    rows : FittedRows
-        The sample under the fitted network, whose mean conditionals are the data's frequencies.
-    point : PseudoPoint
-        The loss evaluated there.
-    rests : bool
-        Test what tables of ordered variables have beside their linear part.
-    striking : float
-        Up to this p-value it matters whether few rows decide.
-    """
+    """Return a test of each of these pairs, none of which is an edge."""
     expectations, found, order = point.pair_expectations(pairs), [Findings.none(0)], []
     for view, own in _views(rows, pairs, rests):
         tables = MomentTables(view, np.unique(pairs[own]))
@@ -87,13 +75,6 @@ def examine_absent(
 
     Pairs that are not striking are left out: there may be very many. Where there are thousands,
     so are those that a quick look finds far from it (see ``pair_screen``).
-
-    Parameters
-    ----------
-    cut : Cut, optional
-        Where only decisions matter: pairs that are far from being edges are left out too.
-    striking : float
-        The largest p-value of interest.
     """
     straight, space = MomentTables(rows.straight), problem.space
     kept, absent = [Findings.none(0)], _absent(rows, space)
@@ -165,6 +146,7 @@ def _examine(
     """Return the tests of some pairs, given how often their cells occur and should."""
     rows, tests, places = tables.rows, [Findings.none(0)], [np.zeros(0, dtype=np.int64)]
     for groups in _batches(rows, pairs):
+        rows.check()
         spreads = tables.variances([pairs[some] for some in groups])
         for some, spread in zip(groups, spreads, strict=True):
             tests.append(_test(rows, pairs, expectations, some, spread, rests, striking))
@@ -213,10 +195,9 @@ def _test(
     statistics = _statistics(u, spread, own)
     log_p = log_tail(statistics, degrees)
     near, whole = np.flatnonzero(log_p < np.log(striking)), rows.whole or rows
-    tested = directions(whole, pairs[0], rests)
     for k in near[scarce(whole, pairs[near], rests=rests)].tolist():
         i, j = pairs[k].tolist()
-        statistics[k] = tilted(whole, (i, j), tested)
+        statistics[k], degrees[k] = tilted(whole, (i, j), rests=rests)
         log_p[k] = log_tail(statistics[[k]], degrees[[k]])[0]
     return Findings(pairs, statistics, degrees, log_p, statistics)
 

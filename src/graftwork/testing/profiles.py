@@ -28,18 +28,12 @@ STRIP = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeProfile:
-    """What is known of one edge once all other parameters at its two variables follow it.
+    """What is known of one edge once all other parameters at its two variables follow it."""
 
-    Attributes
-    ----------
-    precision : (df, df) float64
-        The Hessian of the pseudo-likelihood profiled over all other parameters.
-    shares : two of (p, df) float64
-        How the slope in each parameter at the first, and at the second variable, adds to the slope
-        in the edge's. The edge's own parameters are in the first alone.
-    """
-
+    # (df, df): the Hessian of the pseudo-likelihood profiled over all other parameters
     precision: Floats
+    # how the slope in each parameter at the first, and at the second variable, adds to the slope
+    # in the edge's
     shares: tuple[Floats, Floats]
 
 
@@ -60,33 +54,15 @@ class _Half:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surroundings:
-    """What is near some edges: all that their tests depend on.
+    """What is near some edges: all that their tests depend on."""
 
-    Attributes
-    ----------
-    centres : (k,) int64
-        Their variables.
-    edges : (m,) int64
-        The edges of those.
-    variables : (l,) int64
-        The variables of these edges.
-    """
-
-    centres: Ints
-    edges: Ints
-    variables: Ints
+    centres: Ints  # (k,): their variables
+    edges: Ints  # (m,): the edges of those
+    variables: Ints  # (l,): the variables of these edges
 
     @staticmethod
     def of(layout: Layout, chosen: Ints) -> Surroundings:
-        """Return what is near some edges of a network.
-
-        Examples
-        --------
-        >>> chain = Layout.of([2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
-        >>> near = Surroundings.of(chain, np.array([0]))
-        >>> near.edges.tolist(), near.variables.tolist()
-        ([0, 1], [0, 1, 2])
-        """
+        """Return what is near some edges of a network."""
         centres = np.unique(layout.edges[chosen])
         edges = np.flatnonzero(np.isin(layout.edges, centres).any(axis=1))
         return Surroundings(centres, edges, np.unique(layout.edges[edges]))
@@ -117,13 +93,7 @@ class VariableHessians:
         known: Sequence[Floats] | None = None,
         renewed: Ints | None = None,
     ) -> VariableHessians:
-        """Return them for a Hessian plus a diagonal matrix, of all variables or of some.
-
-        Parameters
-        ----------
-        known : list of array, optional
-            Inverses of all variables, of which only those of ``renewed`` ones are made again.
-        """
+        """Return them for a Hessian plus a diagonal matrix, of all variables or of some."""
         matrices = whole.by_variable(parameters, ridge, None if near is None else near.edges)
         wanted, others = np.ones(len(matrices), dtype=bool), matrices if known is None else known
         chosen = renewed if near is None else near.centres
@@ -222,13 +192,7 @@ def _linked(first: _Half, second: _Half, link: Floats) -> tuple[Floats, tuple[Fl
 
 
 def alike(sizes: list[int]) -> list[list[int]]:
-    """Return the places of equal sizes: matrices of one size are worked on together, for speed.
-
-    Examples
-    --------
-    >>> alike([4, 2, 4])
-    [[0, 2], [1]]
-    """
+    """Return the places of equal sizes: matrices of one size are worked on together, for speed."""
     places: dict[int, list[int]] = {}
     for place, size in enumerate(sizes):
         places.setdefault(size, []).append(place)
@@ -260,24 +224,12 @@ class Influence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Influences:
-    """What the slopes of some edges come from.
+    """What the slopes of some edges come from."""
 
-    Attributes
-    ----------
-    centres : list of Influence
-        The edges' variables.
-    starts : list of [int, int]
-        Where the influences of each edge's two variables start.
-    sizes : list of int
-        The parameters of each edge.
-    needed : (k,) int64 or None
-        The variables that the slopes depend on; None for all.
-    """
-
-    centres: list[Influence]
-    starts: list[list[int]]
-    sizes: list[int]
-    needed: Ints | None
+    centres: list[Influence]  # the edges' variables
+    starts: list[list[int]]  # where the influences of each edge's two variables start
+    sizes: list[int]  # the parameters of each edge
+    needed: Ints | None  # (k,) or None: the variables that the slopes depend on
 
     @property
     def count(self) -> int:
@@ -318,14 +270,7 @@ def variations(
     """Return the sums over rows of the squared slopes in some edges' parameters, all others
     following.
 
-    Parameters
-    ----------
-    profiles : dict of EdgeProfile
-        Edges.
-    chosen : (k,) int64
-        Which of them are wanted.
-    most_rows : int
-        This many different rows tell about all.
+    Shapes: chosen (k,) int64.
     """
     if not len(chosen):
         return []

@@ -26,31 +26,20 @@ NOISE = float(np.sqrt(2.0))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnFrom:
-    """The sample that rows were drawn from, by what its tests said.
+    """The sample that rows were drawn from, by what its tests said."""
 
-    Attributes
-    ----------
-    edges : (k, 2) int64
-        The edges of its network.
-    known : dict
-        Of each pair whose test says more than chance: statistic, degrees of freedom, and what of
-        the statistic is real.
-    curved : frozenset of pairs
-        Ordered variables whose tables have more than a linear part in its network.
-    """
-
-    edges: Ints
+    edges: Ints  # (k, 2): the edges of its network
+    # of each pair whose test says more than chance: statistic, degrees of freedom, and what of the
+    # statistic is real
     known: dict[tuple[int, int], tuple[float, float, float]]
+    # ordered variables whose tables have more than a linear part in its network
     curved: frozenset[tuple[int, int]] = frozenset()
 
     @staticmethod
     def of(evidence: Evidence, numbers: Ints) -> DrawnFrom:
         """Return what the tests of a sample say.
 
-        Parameters
-        ----------
-        numbers : (n,) int64
-            What the variables of the evidence are numbered where rows are drawn.
+        Shapes: numbers (n,) int64.
         """
         known = {}
         for findings, log_q in (
@@ -89,11 +78,6 @@ def equivalent(findings: Findings) -> Floats:
 
 def moved(statistics: Floats, degrees: Floats, old: Floats, new: Floats) -> Floats:
     """Return what has the same quantile at another noncentrality.
-
-    Examples
-    --------
-    >>> moved(np.array([36.0]), np.array([16.0]), np.array([16.0]), np.array([0.0])).round(1)
-    array([18.2])
 
     References
     ----------

@@ -17,13 +17,7 @@ from graftwork.testing.rows import FittedRows
 
 
 def rests_of_edges(rows: FittedRows) -> EdgeTests:
-    """Return the tests of the rests of all edges that have one.
-
-    Parameters
-    ----------
-    rows : FittedRows
-        The sample under a network in which these edges have whole tables.
-    """
+    """Return the tests of the rests of all edges that have one."""
     layout, contrasts = rows.potentials.layout, rows.contrasts
     linear, sides = contrasts.linear[layout.edges], contrasts.sides(layout.edges)
     chosen = np.flatnonzero((sides > linear).any(axis=1))

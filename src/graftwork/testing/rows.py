@@ -34,50 +34,45 @@ class RowBlock:
 
     The lines of variable i start at ``FittedRows.places[i]``. Where it is missing, its residuals
     are zero and its indicators what it counts as for its neighbours.
-
-    Attributes
-    ----------
-    spreads : (rows,) float64
-        What each row's squared scores count in variances.
-    indicators, residuals : (k, rows) float64
-        K' x and K' (x - p) of each variable, one after the other.
     """
 
-    spreads: Floats
+    spreads: Floats  # (rows,): what each row's squared scores count in variances
+    # indicators, residuals: (k, rows): K' x and K' (x - p) of each variable, one after the other
     indicators: Floats
     residuals: Floats
 
 
+def unchecked() -> None:
+    """Let tests go on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRows:
-    """The rows of a sample under a network.
+    """The rows of a sample under a network."""
 
-    Attributes
-    ----------
-    conditionals : Conditionals
-        Of the network's variables.
-    contrasts : Contrasts
-    tilted : dict
-        Statistics that depend on the sample and on the edges near a pair alone, as far as they are
-        known (see ``testing.tilted``).
-    whole : FittedRows or None
-        The rows that these show the linear parts of; None if these are whole.
-    """
-
-    conditionals: Conditionals
+    conditionals: Conditionals  # of the network's variables
     contrasts: Contrasts
+    # statistics that depend on the sample and on the edges near a pair alone, as far as they are
+    # known (see ``testing.tilted``)
     tilted: dict[object, Any] = field(default_factory=dict)
-    whole: FittedRows | None = None
+    whole: FittedRows | None = None  # the rows that these show the linear parts of
+    # called now and then where tests take long; it may raise KeyboardInterrupt
+    check: Callable[[], None] = unchecked
 
     @staticmethod
     def of(
-        point: PseudoPoint, contrasts: Contrasts, known: dict[object, Any] | None = None
+        point: PseudoPoint,
+        contrasts: Contrasts,
+        known: dict[object, Any] | None = None,
+        check: Callable[[], None] = unchecked,
     ) -> FittedRows:
         """Return the rows under the network where the pseudo-likelihood was evaluated.
 
         ``known`` are the `tilted` statistics of the same sample and contrasts.
         """
-        return FittedRows(point.conditionals, contrasts, {} if known is None else known)
+        return FittedRows(
+            point.conditionals, contrasts, {} if known is None else known, check=check
+        )
 
     def over_rows(
         self,
@@ -156,10 +151,7 @@ class FittedRows:
     def some(self, most: int, variables: Ints | None = None) -> FittedRows:
         """Return ``most`` different rows, or all where there are not more; they are here.
 
-        Parameters
-        ----------
-        variables : (k,) int64, optional
-            Those that will be looked at; default all.
+        Shapes: variables (k,) int64.
         """
         here = self.conditionals
         cache = here.neighbourhoods.cache.some(most)
@@ -178,10 +170,7 @@ class FittedRows:
     def blocks(self, variables: Ints | None = None) -> Iterator[RowBlock]:
         """Yield all rows, block by block.
 
-        Parameters
-        ----------
-        variables : (k,) int64, optional
-            Whose lines are needed; default all. Those of others have no meaning.
+        Shapes: variables (k,) int64.
         """
         some = np.arange(len(self.sample.cards)) if variables is None else variables
         width = max(1, int(self.sample.cards.sum()))

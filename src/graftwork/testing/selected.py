@@ -30,16 +30,7 @@ def least_shown(weights: Floats, errors: Floats, statistics: Floats, needed: Flo
     A statistic falls with its weight's own square, by what its table has beside the weight not at
     all. 0 where the test does not pass: such an edge is there for another reason.
 
-    Parameters
-    ----------
-    statistics, needed : (k,) float64
-        Chi-squares of the tests, and those that would just have passed.
-
-    Examples
-    --------
-    >>> one, two = np.array([3.0]), np.array([0.5])
-    >>> least_shown(one, two, 12 * one, np.array([16.0])), least_shown(one, two, one, 2 * one)
-    (array([2.]), array([0.]))
+    Shapes: statistics, needed (k,) float64.
     """
     squares = (weights / errors) ** 2 - (statistics - needed)
     limits = errors * np.sqrt(np.maximum(squares, 0.0))
@@ -59,13 +50,6 @@ def interval_of_shown(
 
     Of the end next to zero it is known that the weight is shown; zero itself is its limit, since
     the test of the edge says on which side of it the weight is.
-
-    Examples
-    --------
-    >>> one = np.array([1.0, 10.0, -10.0])
-    >>> low, high = interval_of_shown(one, np.full(3, 0.3), np.full(3, 0.9))
-    >>> low.round(2), high.round(2)
-    (array([  0.  ,   9.41, -10.59]), array([ 1.59, 10.59, -9.41]))
     """
     sizes, signs = np.abs(weights), np.sign(weights)
     reach = ndtri((1.0 + level) / 2.0) * errors
@@ -81,11 +65,6 @@ def shrunk(sizes: Floats, errors: Floats, limits: Floats, tail: float = 0.5) -> 
     """Return the true sizes at which sizes at least as large as these are shown so often.
 
     0 where even without any dependence they would be more often.
-
-    Examples
-    --------
-    >>> shrunk(np.array([1.0, 2.0]), np.full(2, 0.3), np.full(2, 0.9)).round(2)
-    array([0.45, 2.  ])
     """
     known = np.isfinite(sizes) & np.isfinite(errors) & (errors > 0.0)
     out = np.full(len(sizes), np.nan)

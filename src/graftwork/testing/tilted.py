@@ -17,6 +17,7 @@ The statistic is 2 max_t (t' u - K(t)): twice the log likelihood ratio of the ro
 what is seen against the fitted conditionals. By Chernoff's bound a single sum exceeds its value
 with a chance below exp(-value / 2), however rare the cells are, and the chi-square describes the
 tails to a relative error that falls with the number of rows, where that of u' V^-1 u grows with u.
+Its mean exceeds the degrees of freedom a little, which is taken off: it matters to large tables.
 
 References
 ----------
@@ -35,16 +36,20 @@ from numpy.typing import NDArray
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.neighbourhoods import padded
 from graftwork.penalties.blocks import LINEAR_PRECISION
-from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, basis_of, with_scores
+from graftwork.testing.contrasts import Contrasts, basis_of, pool, with_scores
 from graftwork.testing.rows import FittedRows
 
 # Pairs about which fewer rows than this tell, in the harmonic mean over cells, are not left to the
 # chi-square; about so many different rows say how many there are.
 ENOUGH, MOST_ROWS = 10.0, 8192
-# No handful of rows makes a Wald test of an edge this sure, as the logarithm of its p-value.
-SURE = -50.0
-# Conditionals with more parameters take too long to fit for one pair: its chi-square stays.
-MOST_PARAMETERS = 64
+# Pairs whose test takes more multiplications a step take too long: their chi-square stays. Of
+# neighbours with more states the groups that tests tell apart count.
+MOST_WORK, MOST_STATES = 2e7, 48
+# So few rows are no test of many states: the frequent ones, and all others together.
+FEW_GROUPS = 5
+# No handful of rows makes a Wald test of an edge this sure, as the logarithm of its p-value, unless
+# its table has more parameters than this.
+SURE, LARGE = -50.0, (FEW_GROUPS - 1) ** 2
 # Numbers that are kept while a maximum is looked for; more are made again in each step.
 KEPT = 2**23
 # Newton's steps: how many, how long, and what gain ends them. A conditional need not be exact: what
@@ -56,21 +61,40 @@ Pair = tuple[int, int]
 
 
 def scarce(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Ints:
-    """Return the places of pairs about which so few rows tell that `tilted` is to test them.
-
-    Parameters
-    ----------
-    rests : bool
-        The tests are about what tables have beside their linear part.
-    """
-    edges, sizes = rows.potentials.layout.edges, rows.contrasts.sizes
-    columns = np.ones(len(sizes), dtype=np.int64)
-    for side in (0, 1):
-        np.add.at(columns, edges[:, side], sizes[edges[:, 1 - side]])
-    small = (columns * sizes)[pairs].max(axis=1, initial=0) <= MOST_PARAMETERS
-    few = np.flatnonzero(small)
-    found: Ints = few[telling_rows(rows, pairs[few], rests=rests) < ENOUGH]
+    """Return the places of pairs about which so few rows tell that `tilted` is to test them."""
+    few = np.flatnonzero(telling_rows(rows, pairs, rests=rests) < ENOUGH)
+    works = [_work(rows, pairs[k], rests) for k in few.tolist()]
+    found: Ints = few[np.array(works) <= MOST_WORK]
     return found
+
+
+def _work(rows: FittedRows, pair: Ints, rests: bool) -> float:
+    """Return about how many multiplications a step takes, of the largest fit or of the maximum.
+
+    A sum over the configurations of all neighbours, of which there are no more than rows.
+    """
+    contrasts, edges, cards = rows.contrasts, rows.potentials.layout.edges, rows.sample.cards
+    i, j = pair.tolist()
+    states = [_States.of(rows, k) for k in (i, j)]
+    near = [_neighbours(edges, i, j), _neighbours(edges, j, i)]
+    both = np.array(sorted({*near[0], *near[1]}), dtype=np.int64)
+    most = min(rows.sample.total_weight, float(cards[both].astype(np.float64).prod()))
+    cells = float(np.prod([len(own.basis) for own in states]))
+    works = [most * cells * len(_tested(rows, pair, states, rests)) ** 2]
+    for k, own, others in zip((i, j), states, near, strict=True):
+        free = size = float(own.basis.shape[1])
+        for u, whole in zip(others, _bent(contrasts, k, others), strict=True):
+            columns = contrasts.sizes[u] if cards[u] > MOST_STATES else cards[u] - 1
+            score = contrasts.linear[u] if contrasts.ordered[u] else columns
+            free += size * columns if whole else own.linear * score
+        works.append(free**2 * (most + free))
+    return max(works)
+
+
+def _bent(contrasts: Contrasts, own: int, others: list[int]) -> tuple[bool, ...]:
+    """Return to which of its neighbours a variable has a whole table."""
+    curved = contrasts.curved
+    return tuple(curved is None or (min(own, u), max(own, u)) in curved for u in others)
 
 
 def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Floats:
@@ -79,11 +103,6 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     The product of two residuals, summed over the rows, has a variance v and a sum f of fourth
     moments; v^2 / f rows would vary as much, and be as far from a normal law, if each counted the
     same. Of a table that is the harmonic mean over its cells.
-
-    Parameters
-    ----------
-    rests : bool
-        The tests are about what tables have beside their linear part.
     """
     if not len(pairs):
         return np.zeros(0)
@@ -93,14 +112,20 @@ def telling_rows(rows: FittedRows, pairs: Ints, *, rests: bool = False) -> Float
     if not rests:
         straight |= np.any(sides < rows.contrasts.sizes[pairs], axis=1)
     found, moments = np.empty(len(pairs)), _Moments(some)
-    weights, total = some.sample.weights, np.zeros(0)
+    weights = some.sample.weights
     for k, (i, j) in enumerate(pairs.tolist()):
+        rows.check()
         first, second = (moments.of(v, bool(straight[k])) for v in (i, j))
         if weights is not None:
             first = first[0] * weights, first[1] * weights
-        total = (first[1] @ second[1].T) / np.maximum((first[0] @ second[0].T) ** 2, 1e-300)
-        found[k] = 1.0 / max(float(total.mean()), 1e-300)
+        found[k] = _telling(first, second)
     return found / some.share
+
+
+def _telling(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> float:
+    """Return how many rows tell, given second and fourth moments of both variables."""
+    each = (first[1] @ second[1].T) / np.maximum((first[0] @ second[0].T) ** 2, 1e-300)
+    return 1.0 / max(float(each.mean()), 1e-300)
 
 
 class _Moments:
@@ -140,16 +165,10 @@ class _Moments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """Different rows of some variables' codes, with the weight of each; adds up over parts.
+    """Different rows of some variables' codes, with the weight of each; adds up over parts."""
 
-    Attributes
-    ----------
-    codes : (k, m) int64
-    weights : (m,) float64
-    """
-
-    codes: Ints
-    weights: Floats
+    codes: Ints  # (k, m)
+    weights: Floats  # (m,)
 
     @staticmethod
     def of(codes: Ints, weights: Floats) -> Crossed:
@@ -190,40 +209,45 @@ def _cross(rows: FittedRows, columns: Ints) -> Crossed:
     return Crossed.of(codes, weights)
 
 
-def tilted(rows: FittedRows, pair: Pair, tested: Ints) -> float:
-    """Return the statistic of a pair without its edge.
+def tilted(rows: FittedRows, pair: Pair, *, rests: bool = False) -> tuple[float, int]:
+    """Return the statistic of a pair without its edge, and its degrees of freedom.
 
     It depends on the other edges of both variables alone: what was found is kept with the rows, and
     holds for all networks of the sample that have these.
-
-    Parameters
-    ----------
-    tested : (df,) int64
-        Which of the products of differences of both variables the test is about.
     """
-    layout, curved = rows.potentials.layout, rows.contrasts.curved
-    near = [_neighbours(layout.edges, *both) for both in (pair, pair[::-1])]
-    bent = [
-        tuple(curved is None or (min(k, u), max(k, u)) in curved for u in others)
-        for k, others in zip(pair, near, strict=True)
-    ]
+    edges = rows.potentials.layout.edges
+    near = [_neighbours(edges, *both) for both in (pair, pair[::-1])]
+    bent = [_bent(rows.contrasts, k, others) for k, others in zip(pair, near, strict=True)]
+    states = [_States.of(rows, k) for k in pair]
+    tested = _tested(rows, np.array(pair), states, rests)
     key = (pair, *map(tuple, near), *bent, tested.tobytes())
     if key not in rows.tilted:
-        rows.tilted[key] = _test(rows, pair, near, bent, tested)
+        rows.tilted[key] = _test(rows, pair, states, near, bent, tested)
     found: float = rows.tilted[key]
-    return found
+    return found, len(tested)
 
 
 def directions(rows: FittedRows, pair: Ints, rests: bool = False) -> Ints:
     """Return which products of differences of both variables a test is about."""
-    left, right = rows.contrasts.sizes[pair].tolist()
-    own = np.zeros((left, right), dtype=bool)
-    if rests:
-        first, second = rows.contrasts.linear[pair].tolist()
-    else:
-        first, second = rows.contrasts.sides(pair[None])[0].tolist()
-    own[:first, :second] = True
-    return np.flatnonzero(own.ravel() != rests)
+    contrasts = rows.contrasts
+    part = contrasts.linear[pair] if rests else contrasts.sides(pair[None])[0]
+    return _products(contrasts.sizes[pair], part, rests)
+
+
+def _tested(rows: FittedRows, pair: Ints, states: list[_States], rests: bool) -> Ints:
+    """Return which products of differences of some states a test is about."""
+    sizes = np.array([own.basis.shape[1] for own in states])
+    part = np.array([own.linear for own in states])
+    if not rests:
+        part = np.minimum(rows.contrasts.sides(pair[None])[0], sizes)
+    return _products(sizes, part, rests)
+
+
+def _products(sizes: Ints, part: Ints, others: bool) -> Ints:
+    """Return which products are of the first differences of both variables, or which are not."""
+    own = np.zeros(tuple(sizes.tolist()), dtype=bool)
+    own[: part[0], : part[1]] = True
+    return np.flatnonzero(own.ravel() != others)
 
 
 def _neighbours(edges: Ints, own: int, other: int) -> list[int]:
@@ -237,6 +261,7 @@ def _neighbours(edges: Ints, own: int, other: int) -> list[int]:
 def _test(
     rows: FittedRows,
     pair: Pair,
+    states: list[_States],
     near: list[list[int]],
     bent: list[tuple[bool, ...]],
     tested: Ints,
@@ -248,7 +273,6 @@ def _test(
     if not len(crossed.weights):
         return 0.0
     places, config = _different(crossed.codes[2:])
-    states = [_States.of(rows.contrasts, k) for k in pair]
     groups = [own.group[line] for own, line in zip(states, crossed.codes[:2], strict=True)]
     counts = np.zeros((len(places), *(len(own.basis) for own in states)))
     np.add.at(counts, (config, *groups), crossed.weights)
@@ -259,7 +283,7 @@ def _test(
         key = pair[k], tuple(near[k]), bent[k]
         side: _Side | None = rows.tilted.get(key)
         if side is None:
-            design = _Design.of(rows, pair[k], near[k], bent[k], own[:, at])
+            design = _Design.of(rows, pair[k], states[k], near[k], bent[k], own[:, at])
             seen = np.zeros((len(at), counts.shape[1 + k]))
             np.add.at(seen, which, counts.sum(axis=2 - k))
             side = _Side.of(seen, states[k], design)
@@ -278,38 +302,44 @@ class _States:
     linear: int
 
     @staticmethod
-    def of(contrasts: Contrasts, i: int) -> _States:
-        whole = contrasts.bases[i]
+    def of(rows: FittedRows, i: int) -> _States:
+        contrasts, sample = rows.contrasts, rows.sample
+        whole, group = contrasts.bases[i], contrasts.groups[i]
         if contrasts.ordered[i]:  # scores differ within groups
             return _States(np.arange(len(whole)), whole, int(contrasts.linear[i]))
-        _, first = np.unique(contrasts.groups[i], return_index=True)
-        return _States(contrasts.groups[i], whole[first], whole.shape[1])
+        if group.max(initial=0) >= FEW_GROUPS:
+            start, states = int(sample.cards[:i].sum()), int(sample.cards[i])
+            margins = np.asarray(sample.counts.margins, dtype=np.float64)[start : start + states]
+            counts = np.bincount(group, margins).astype(np.float64)
+            group = pool(counts, FEW_GROUPS)[group]
+            basis = basis_of(np.arange(int(group.max()) + 1))
+            return _States(group, basis, basis.shape[1])
+        _, first = np.unique(group, return_index=True)
+        return _States(group, whole[first], whole.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Design:
-    """What a conditional is fitted by: columns of 1 and of neighbours' differences.
+    """What a conditional is fitted by: columns of 1 and of neighbours' differences."""
 
-    Attributes
-    ----------
-    columns : (configurations, q) float64
-    free : (q, k) bool
-        Which of a variable's differences each column acts on: of a linear table the scores alone.
-    precisions : (q, k) float64
-        Of the prior of refits.
-    """
-
-    columns: Floats
+    columns: Floats  # (configurations, q)
+    # (q, k): which of a variable's differences each column acts on: of a linear table the scores
+    # alone
     free: NDArray[np.bool_]
-    precisions: Floats
+    precisions: Floats  # (q, k): of the prior of refits
 
     @staticmethod
     def of(
-        rows: FittedRows, i: int, near: Sequence[int], bent: Sequence[bool], codes: Ints
+        rows: FittedRows,
+        i: int,
+        states: _States,
+        near: Sequence[int],
+        bent: Sequence[bool],
+        codes: Ints,
     ) -> _Design:
         """Return it for a variable, given codes of its neighbours, shape (neighbours, m)."""
         contrasts, sample = rows.contrasts, rows.sample
-        size, linear = int(contrasts.sizes[i]), int(contrasts.linear[i])
+        size, linear = states.basis.shape[1], states.linear
         columns, free = [np.ones((codes.shape[1], 1))], [np.ones((1, size), dtype=bool)]
         precisions = [np.zeros((1, size))]
         for u, whole, line in zip(near, bent, codes, strict=True):
@@ -331,10 +361,11 @@ class _Design:
 def _basis(rows: FittedRows, u: int) -> Floats:
     """Return the differences of a variable by which others are fitted.
 
-    Of all its states, as in refits; of very many states, of the groups that tests tell apart.
+    Of all its states, as in refits: two variables that depend on a third still do where states of
+    it are pooled. Of very many states, of the groups that tests tell apart.
     """
     pooled, states = rows.contrasts.bases[u], int(rows.sample.cards[u])
-    if states > MOST_GROUPS:
+    if states > MOST_STATES:
         return pooled
     basis = basis_of(np.arange(states))
     if rows.contrasts.ordered[u]:
@@ -344,30 +375,15 @@ def _basis(rows: FittedRows, u: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """A variable's conditional without the other variable of its pair.
+    """A variable's conditional without the other variable of its pair."""
 
-    Attributes
-    ----------
-    p : (configurations, groups) float64
-    apart : (configurations, groups, k) float64
-        Differences of each group, less their mean under p.
-    mean : (configurations, k) float64
-    spread : (configurations, k, k) float64
-        Covariances of differences under p.
-    columns : (configurations, q) float64
-    free : (f,) int64
-        Which of the products of columns and differences are parameters.
-    inverse : (f, f) float64
-        Of their Hessian.
-    """
-
-    p: Floats
-    apart: Floats
-    mean: Floats
-    spread: Floats
-    columns: Floats
-    free: Ints
-    inverse: Floats
+    p: Floats  # (configurations, groups)
+    apart: Floats  # (configurations, groups, k): differences of each group, less their mean under p
+    mean: Floats  # (configurations, k)
+    spread: Floats  # (configurations, k, k): covariances of differences under p
+    columns: Floats  # (configurations, q)
+    free: Ints  # (f,): which of the products of columns and differences are parameters
+    inverse: Floats  # (f, f): of their Hessian
 
     @staticmethod
     def of(counts: Floats, states: _States, design: _Design) -> _Side:
@@ -468,23 +484,15 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """A pair's rows under both conditionals.
-
-    Attributes
-    ----------
-    first, second : _Side
-    counts : (configurations, g, h) float64
-        How often groups of both occur together.
-    tested : (df,) int64
-    """
+    """A pair's rows under both conditionals."""
 
     first: _Side
     second: _Side
-    counts: Floats
-    tested: Ints
+    counts: Floats  # (configurations, g, h): how often groups of both occur together
+    tested: Ints  # (df,)
 
     def statistic(self) -> float:
-        """Return twice the largest value of t' u - K(t)."""
+        """Return twice the largest value of t' u - K(t), less what its mean exceeds df by."""
         weights = self.counts.sum(axis=(1, 2))
         here = self.first.gains(self.second.mean, weights)
         there = self.second.gains(self.first.mean, weights).transpose(0, 2, 1, 3)
@@ -500,7 +508,19 @@ class _Pair:
         def pieces() -> Iterator[tuple[Floats, Floats, Floats]]:
             yield from kept or (self._piece(part, here, there) for part in parts)
 
-        return _largest(pieces, df)
+        return max(0.0, _largest(pieces, df) - self._excess(weights))
+
+    def _excess(self, weights: Floats) -> float:
+        """Return by how much the mean of the statistic exceeds its degrees of freedom.
+
+        With counts of mean m a likelihood ratio has a mean of 1 + 1 / 6m (Bartlett), less where m
+        is below one.
+        """
+        moments = []
+        for side, times in ((self.first, weights), (self.second, 1.0)):
+            q = side.p * (1.0 - side.p)
+            moments.append(((q.T * times), (q * (1.0 - 3.0 * q)).T * times))
+        return len(self.tested) / (6.0 * max(1.0, _telling(*moments)))
 
     def _piece(self, part: slice, here: Floats, there: Floats) -> tuple[Floats, Floats, Floats]:
         """Return counts, chances (configurations, cells), and w (configurations, cells, df)."""

@@ -36,34 +36,21 @@ SPAN = 2**14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentTable:
-    """The moments of variables' conditionals in part of the rows.
-
-    Attributes
-    ----------
-    rows : FittedRows
-    weights : (m,) float64
-        What each row counts in variances; empty if that is 1.
-    ids : (n, m) int32
-        The configuration of each row.
-    counts, widths, starts : (n,) or (n + 1,) int64
-        Number of configurations, length of the line of each, and where each variable's start.
-    lines : float64
-        The upper triangles of S and M in each configuration, filled up to whole lanes.
-    totals : float64
-        Their sums over the rows, from ``places`` on: all that is needed where the other variable
-        of a pair has one configuration.
-    places : (n,) int64
-    """
+    """The moments of variables' conditionals in part of the rows."""
 
     rows: FittedRows
-    weights: Floats
-    ids: NDArray[np.int32]
+    weights: Floats  # (m,): what each row counts in variances; empty if that is 1
+    ids: NDArray[np.int32]  # (n, m): the configuration of each row
+    # counts, widths, starts: (n,) or (n + 1,): number of configurations, length of the line of
+    # each, and where each variable's start
     counts: Ints
     widths: Ints
     starts: Ints
-    lines: Floats
+    lines: Floats  # the upper triangles of S and M in each configuration, filled up to whole lanes
+    # their sums over the rows, from ``places`` on: all that is needed where the other variable of
+    # a pair has one configuration
     totals: Floats
-    places: Ints
+    places: Ints  # (n,)
 
     def sums(self, pairs: Ints) -> Floats:
         """Return the sums over rows of S_i M_j' + M_i S_j' of pairs of one shape, of triangles."""
@@ -89,10 +76,7 @@ class MomentTables:
 
     There is one part at a time: the next one takes its place in memory. Mostly there is one.
 
-    Parameters
-    ----------
-    variables : (k,) int64, optional
-        Those that are asked for, ascending; default all.
+    Shapes: variables (k,) int64.
     """
 
     def __init__(self, rows: FittedRows, variables: Ints | None = None) -> None:
@@ -265,10 +249,7 @@ def variances_of_some(
     It takes groups of pairs as `MomentTables.variances` does. Where an engine has all rows, it sums
     these too.
 
-    Parameters
-    ----------
-    variables : (k,) int64
-        Those of the pairs, ascending.
+    Shapes: variables (k,) int64.
     """
     parts, cache = rows.sample.parts, rows.conditionals.neighbourhoods.cache.some(most)
     if cache is None:

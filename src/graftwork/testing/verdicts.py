@@ -23,7 +23,7 @@ from graftwork.testing.evidence import Evidence
 from graftwork.testing.pair_tests import examine_pairs
 from graftwork.testing.rows import FittedRows
 from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import directions, scarce, tilted
+from graftwork.testing.tilted import scarce, tilted
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3
@@ -34,21 +34,11 @@ Neighbours = frozenset[Pair]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """What the tests of one pair say.
+    """What the tests of one pair say."""
 
-    Attributes
-    ----------
-    finding : Findings
-        The test with the middle p-value.
-    neighbours : frozenset
-        The other edges of the pair's variables when it was tested.
-    looks : int
-        How often it was.
-    """
-
-    finding: Findings
-    neighbours: Neighbours
-    looks: int
+    finding: Findings  # the test with the middle p-value
+    neighbours: Neighbours  # the other edges of the pair's variables when it was tested
+    looks: int  # how often it was
 
     def holds(self, neighbours: Neighbours) -> bool:
         """Return whether it is still of use, given the other edges of the pair's variables."""
@@ -140,15 +130,7 @@ def middle_test(
 ) -> Findings:
     """Return the middle one of the score, the Wald and the likelihood ratio test of a pair.
 
-    Parameters
-    ----------
-    fits : pair of Solution
-        The refitted network without the pair, and with it.
-    rows : pair of FittedRows
-        The sample under each.
-    pair : (1, 2) int64
-    most_rows : int
-        About so many of the rows tell the Satterthwaite scale of the Wald statistic.
+    Shapes: pair (1, 2) int64.
     """
     without, included = fits
     if any(len(scarce(own, pair)) for own in rows):  # what `tilted` says needs no fit of the edge
@@ -164,8 +146,7 @@ def middle_test(
 def _without(rows: FittedRows, pair: Ints) -> Findings:
     """Return the test of a pair about which few rows tell."""
     i, j = pair[0].tolist()
-    tested = directions(rows, pair[0])
-    statistic, degrees = np.array([tilted(rows, (i, j), tested)]), np.array([float(len(tested))])
+    statistic, degrees = np.array([tilted(rows, (i, j))], dtype=np.float64).T
     return Findings(pair, statistic, degrees, log_tail(statistic, degrees), statistic)
 
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import gzip
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -171,36 +170,6 @@ def test_text_files(layout, tmp_path):
         assert_same(stored, table)
 
 
-TEXTS = {
-    "numbers and words": ["1", "2", "x"],
-    "integers": ["3", "10", "-1"],
-    "leading zeros": ["007", "1"],
-    "floats": ["1", "2.5", "1.0"],
-    "bools": ["true", "false"],
-    "two kinds of bools": ["true", "False"],
-    "gaps": ["1", "NA", "", "nan", "2"],
-    "only gaps beside": ["", "x"],
-}
-
-
-@pytest.mark.parametrize("texts", TEXTS)
-def test_types_of_text_files_are_those_of_the_whole(texts, tmp_path):
-    cells = TEXTS[texts]
-    lines = [f"k,{cell}\n" for cell in cells]
-    (tmp_path / "whole.csv").write_text("name,cell\n" + "".join(lines))
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    for k, line in enumerate(lines):
-        (folder / f"{k}.csv").write_text("name,cell\n" + line)
-    table = read_table(tmp_path / "whole.csv", missing="state")
-    with gw.scan(folder).store(missing="state") as stored:
-        assert_same(stored, table)
-    for options in ({"missing_values": ["x", "true"]}, {"missing_values": {"cell": ["1"]}}):
-        table = read_table(tmp_path / "whole.csv", missing="state", **options)
-        with gw.scan(folder, **options).store(missing="state") as stored:
-            assert_same(stored, table)
-
-
 def test_declared_states_of_text_files(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,1\n2,x\n")
@@ -224,26 +193,21 @@ CATEGORIES = {
 
 
 @pytest.mark.parametrize("kind", CATEGORIES)
-def test_categories_declare_states(kind):
-    frame = CATEGORIES[kind]
-    with gw.scan(frame).store(missing="state") as stored:
-        assert_same(stored, as_table(frame, missing="state"))
+def test_categories_declare_states(kind, tmp_path):
+    """In memory, in two batches, in a file, and, in polars, before they are there."""
+    frame, path = CATEGORIES[kind], tmp_path / "t.parquet"
+    table = as_table(frame, missing="state")
     with gw.scan([frame, frame]).store(missing="state") as stored:
-        assert stored.states == as_table(frame, missing="state").states
+        assert stored.states == table.states
     if kind.startswith("polars"):
-        with gw.scan(frame.lazy()).store(missing="state") as stored:
-            assert_same(stored, as_table(frame, missing="state"))
-
-
-@pytest.mark.parametrize("kind", CATEGORIES)
-def test_categories_in_files(kind, tmp_path):
-    frame = CATEGORIES[kind]
-    path = tmp_path / "t.parquet"
-    frame.write_parquet(path) if kind.startswith("polars") else (
+        frame.write_parquet(path)
+    else:
         frame.to_parquet(path) if kind.startswith("pandas") else pq.write_table(frame, path)
-    )
-    with gw.scan(path).store(missing="state") as stored:
-        assert_same(stored, read_table(path, missing="state"))
+    sources = [(frame, table), (path, read_table(path, missing="state"))]
+    sources += [(frame.lazy(), table)] if kind.startswith("polars") else []
+    for source, wanted in sources:
+        with gw.scan(source).store(missing="state") as stored:
+            assert_same(stored, wanted)
 
 
 def test_different_categories_are_united_in_the_order_they_are_met(tmp_path):
@@ -256,68 +220,6 @@ def test_different_categories_are_united_in_the_order_they_are_met(tmp_path):
     mixed = [parts[0], pa.table({"a": ["b"]})]
     with gw.scan(mixed).store() as stored:
         assert stored.states == (("b", "u", "v"),)
-
-
-VALUES = {
-    "one and true": [1, True, 0, False, 1.0, "1"],
-    "one and one point zero": [1.0, 1, 2],
-    "dates": [dt.date(2024, 1, 2), dt.date(2023, 1, 2)],
-    "times": [dt.datetime(2024, 1, 2, 3), dt.datetime(2023, 1, 2)],
-    "tuples": [(1, 2), (0, 5)],
-    "no order": [frozenset("ab"), frozenset("c"), frozenset("a")],
-    "decimals": [Decimal("1.5"), Decimal("1.25")],
-    "bytes": [b"b", b"a"],
-    "missing": [None, "x", float("nan"), "y"],
-    "large": [2**70, -1],
-}
-
-
-@pytest.mark.parametrize("kind", VALUES)
-def test_values_of_any_kind(kind):
-    cells = VALUES[kind]
-    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": range(len(cells))})
-    table = as_table(frame, missing="state")
-    with gw.scan(frame).store(missing="state") as stored:
-        assert_same(stored, table)
-    single = ({"a": [cell], "b": [k]} for k, cell in enumerate(cells))
-    with gw.scan(single, part_rows=2).store(missing="state") as stored:
-        assert_same(stored, as_table({"a": cells, "b": range(len(cells))}, missing="state"))
-
-
-@pytest.mark.parametrize(
-    "array",
-    [
-        pa.array([1, None, 3], pa.int8()),
-        pa.array([2**64 - 1, 5], pa.uint64()),
-        pa.array([10**12, -5, None], pa.int64()),
-        pa.array([1.5, float("nan"), None, -0.0, 0.0]),
-        pa.array([1.5, 2.5], pa.float16()),
-        pa.array([True, None, False]),
-        pa.array(["b", "a", None], pa.large_string()),
-        pa.array([Decimal("1.50"), Decimal("0.10")]),
-        pa.array([dt.datetime(2024, 1, 2), None]),
-        pa.array([dt.datetime(2024, 1, 2), None], pa.timestamp("ns")),
-        pa.array([dt.time(1, 2), None]),
-        pa.array([dt.timedelta(1), dt.timedelta(0)]),
-        pa.array([b"x", b"a"]),
-        pa.array(["b", "a", None], pa.string_view()),
-    ],
-    ids=lambda array: str(array.type),
-)
-def test_arrow_types(array, tmp_path):
-    table = pa.table({"a": array, "b": range(len(array))})
-    with gw.scan(table).store(missing="state") as stored:
-        assert_same(stored, as_table(table, missing="state"))
-    path = tmp_path / "t.parquet"
-    pq.write_table(table, path)
-    with gw.scan(path).store(missing="state") as stored:
-        assert_same(stored, read_table(path, missing="state"))
-
-
-def test_columns_without_any_cell():
-    table = pa.table({"a": pa.nulls(3), "b": [1, 2, 3]})
-    with gw.scan(table).store(missing="state") as stored:
-        assert_same(stored, as_table(table, missing="state"))
 
 
 def test_floats_of_pandas_are_whole_if_all_are():

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -50,8 +48,9 @@ def frame(rows=1000, seed=0):
 def test_rows_by_number_mask_and_share():
     data = frame()
     table = as_table(data[["a", "b", "c"]], weights=data["w"].to_numpy())
-    with gw.scan(data, weights="w", part_rows=100).store() as stored:
+    with gw.scan(data, weights="w", part_rows=100, memory="1 MB").store() as stored:
         assert_same(stored, table)
+        assert stored.memory == 10**6
         for rows in ([5, 999, 5, -1, 0], np.arange(1000) % 7 == 0, [500]):
             taken, expected = stored.take_rows(rows), table.take_rows(rows)
             assert taken.states == expected.states
@@ -68,6 +67,8 @@ def test_rows_by_number_mask_and_share():
             stored.sample_rows(0, 1)
         with pytest.raises(IndexError):
             stored.part(10)
+        assert stored.columns == ("a", "b", "c")
+        assert len(stored) == 1000
 
 
 def test_codes_of_all_widths():
@@ -167,27 +168,6 @@ def test_disks_that_are_full(code, workdir, scratch, monkeypatch, tmp_path):
     assert list((place or scratch).iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk")
-def test_a_disk_that_is_really_full(tmp_path, monkeypatch):
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("no file system may be mounted here")
-    try:
-        monkeypatch.setattr(tempfile, "tempdir", str(place))
-        data = {"a": np.random.default_rng(0).integers(0, 200, 200_000)}
-        with pytest.raises(DataError, match="is full"):
-            gw.scan(data, part_rows=20_000).store()
-        assert list(place.iterdir()) == []
-        with gw.scan({"a": [1, 2]}).store() as stored:
-            assert stored.n_rows == 2
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_interrupts_leave_nothing(error, scratch, tmp_path):
     def batches():
@@ -200,33 +180,6 @@ def test_interrupts_leave_nothing(error, scratch, tmp_path):
             gw.scan(batches, part_rows=100, workdir=place).store()
     assert list(scratch.iterdir()) == []
     assert list((tmp_path / "kept").iterdir()) == []
-
-
-def test_ctrl_c_in_a_process(scratch, tmp_path):
-    code = f"""
-        import tempfile; tempfile.tempdir = {str(scratch)!r}
-        import itertools, time
-        import graftwork as gw
-        def batches():
-            for k in itertools.count():
-                yield {{"a": list(range(100))}}
-                if k == 20:
-                    print("reading", flush=True)
-                    time.sleep(60)
-        gw.scan(batches, part_rows=100).store()
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "reading\n"
-        assert len(list(scratch.glob("*/part-*"))) == 21
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert "KeyboardInterrupt" in errors
-    assert list(scratch.iterdir()) == []
 
 
 def files(tmp_path):
@@ -258,27 +211,22 @@ def test_the_next_run_uses_the_folder(tmp_path, scratch):
     first.close()
     assert store().part(0).n_rows == 400
     assert list(scratch.iterdir()) == []
-    # other options, files that changed, parts that are damaged: written anew
+    # other options and files that changed are written anew, and what nobody uses goes
     del second
     declared = store(states={"a": ["x", "y", "z", "other"]})
     assert reads
     assert declared.states[0][-1] == "other"
     declared.close()
-    store()
+    store().close()
     assert reads
-    time.sleep(0.01)
-    frame(seed=9).to_parquet(source / "2.parquet")
+    changed = frame(seed=9)
+    changed.to_parquet(source / "2.parquet")
+    os.utime(source / "2.parquet", (0, 0))
     third = store()
     assert reads
-    with folder.part_path(third.paths, 1).open("ab") as file:
-        file.write(b"x")
-    store()
-    assert reads
-    third.close()
-    store()
-    assert not reads
-    store(states={"a": ["x", "y", "z"]})
-    store()
+    assert_same(
+        third, as_table(pd.concat([frame(seed=0), frame(seed=1), changed]).drop(columns="w"))
+    )
     assert sorted(path.name for path in kept.iterdir()) == [third.paths.name, "mine.txt"]
 
 
@@ -350,35 +298,6 @@ def test_progress(tmp_path):
     assert seen == [(2, None)]
 
 
-def test_pieces_are_encoded_elsewhere_and_united(tmp_path):
-    parts = [
-        pa.table({"a": ["x", "y"], "b": [1.0, 2.0], "n": [1, 2]}),
-        pa.table({"a": ["z", None], "b": [2.0, None], "n": [3, 4]}),
-        pa.table({"n": [5.5], "b": pa.array([1], pa.int64()), "a": ["x"]}),
-    ]
-    for k, part in enumerate(parts):
-        pq.write_table(part, tmp_path / f"{k}.parquet")
-    scan = gw.scan(tmp_path, weights="n")
-    with scan.store(missing="state") as stored:
-        options = pickle.loads(pickle.dumps(scan.options_for(missing="state")))
-        pieces = pickle.loads(pickle.dumps(scan.pieces()))
-        encoded = [pickle.loads(pickle.dumps(encode_piece(p, options))) for p in pieces]
-        united = unite([each.running for each in encoded], options)
-        assert united.states == stored.states
-        assert united.total_weight == stored.total_weight
-        for mine, theirs in zip(united.state_counts, stored.state_counts, strict=True):
-            assert mine.tolist() == theirs.tolist()
-        codes = np.concatenate(
-            [
-                part.unpacked(lookups)
-                for each, lookups in zip(encoded, united.lookups, strict=True)
-                for part in each.parts
-            ],
-            axis=1,
-        )
-        assert np.array_equal(codes, whole(stored)[0])
-
-
 def test_pieces_that_give_nothing():
     scan = gw.scan([{"a": [1, 2]}, {"a": []}, {"a": [0]}])
     first, second, third = (encode_piece(piece, scan.options) for piece in scan.pieces())
@@ -401,18 +320,6 @@ def test_large_parquet_files_have_several_pieces(tmp_path, monkeypatch):
     assert [piece.rows for piece in found] == [200] * 5
     with gw.scan(path).store() as stored:
         assert_same(stored, gw.read_table(path))
-
-
-def test_names():
-    assert isinstance(gw.scan({"a": [1]}), gw.Scan)
-    assert gw.scan({"a": [1]}, memory="1 GB").memory == 10**9
-    assert repr(gw.scan({"a": [1]})) == "Scan of a table"
-    with gw.scan({"a": [1]}, memory=10**7).store() as stored:
-        assert isinstance(stored, gw.StoredTable)
-        assert stored.memory == 10**7
-        assert stored.columns == ("a",)
-        assert len(stored) == 1
-        assert Path(stored.paths).is_dir()
 
 
 #: Stores a source in a workdir when told to on standard input, and then reads all parts.
@@ -451,7 +358,7 @@ def test_two_runs_in_one_workdir(states, tmp_path):
             assert [run.stdout.readline().strip() for run in runs] == [word] * 2
             for run in runs:
                 print(file=run.stdin, flush=True)
-        ends = [run.communicate(timeout=60) for run in runs]
+        ends = [run.communicate(timeout=120) for run in runs]
     finally:
         for run in runs:
             run.kill()
@@ -469,8 +376,10 @@ def test_two_runs_in_one_workdir(states, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("what", ["packing", "fit", "draws"])
+@pytest.mark.parametrize(
+    ("number", "what"),
+    [(signal.SIGKILL, "packing"), (signal.SIGTERM, "fit"), (signal.SIGKILL, "draws")],
+)
 def test_what_killed_processes_leave_goes_with_the_next_run(number, what, scratch):
     """Of plain Python, while rows are packed, networks learned and missing cells drawn."""
     code = f"""
@@ -502,7 +411,7 @@ def test_what_killed_processes_leave_goes_with_the_next_run(number, what, scratc
             assert len(list(scratch.iterdir())) == others + 1  # what is in use stays
     finally:
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert list(scratch.iterdir()) != []
     with gw.scan({"a": [0, 1]}).store() as stored:
         assert list(scratch.iterdir()) == [stored.paths]

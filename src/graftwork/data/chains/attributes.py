@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csr_array
 
 from graftwork.data.values import in_order, listing, plain
 from graftwork.errors import DataError
-from graftwork.kernels.bags import repeats
 
 _LISTS = (list, tuple, Set)
 _ITEMS = (*_LISTS, Mapping)
@@ -31,16 +31,7 @@ _PLAIN, _BLOCK, _FEW = {str, float, int, bool}, 4096, 256
 class Bags:
     """The attributes of each position.
 
-    Parameters
-    ----------
-    indptr : array of int64, shape (n_positions + 1,)
-        Position t has ``indices[indptr[t]:indptr[t + 1]]``.
-    indices : array of int32, shape (nnz,)
-        Attribute numbers; -1 for one that is to be left out.
-    values : array of float64, shape (nnz,), or (0,) if all are 1
-        Value of each entry.
-    names : tuple of hashable
-        Attribute a is called ``names[a]``.
+    Shapes: indptr (n_positions + 1,); indices (nnz,); values (nnz,), or (0,) if all are 1.
     """
 
     indptr: NDArray[np.int64]
@@ -51,20 +42,7 @@ class Bags:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The attributes of a model, in both directions: made once, since a model may have many.
-
-    Parameters
-    ----------
-    names : tuple of hashable
-        Attribute a is called ``names[a]``.
-    numbers : mapping of name to number
-        The other way round.
-
-    Examples
-    --------
-    >>> Vocabulary.of(["w=the", "w=dog"]).numbers
-    {'w=the': 0, 'w=dog': 1}
-    """
+    """The attributes of a model, in both directions: made once, since a model may have many."""
 
     names: tuple[Hashable, ...]
     numbers: Mapping[Any, int]
@@ -77,14 +55,7 @@ class Vocabulary:
 
 
 def joined(parts: Sequence[Bags], names: tuple[Hashable, ...]) -> Bags:
-    """Return the bags of several parts as one; they share the numbers of these names.
-
-    Examples
-    --------
-    >>> one = Bags(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(0), ())
-    >>> joined([one, one], ("a",)).indptr
-    array([0, 1, 2])
-    """
+    """Return the bags of several parts as one; they share the numbers of these names."""
     ends, counts = 0, [np.zeros(1, dtype=np.int64)]
     for part in parts:
         counts.append(part.indptr[1:] + ends)
@@ -113,20 +84,21 @@ def settled(bags: Bags) -> Bags:
     """Return bags without left-out entries, repeated attributes of a position added up.
 
     Values are empty if all are 1.
-
-    Examples
-    --------
-    >>> read = Bags(np.array([0, 3]), np.array([0, -1, 0], dtype=np.int32), np.ones(0), ("a",))
-    >>> bags = settled(read)
-    >>> bags.indptr, bags.indices, bags.values
-    (array([0, 1]), array([0], dtype=int32), array([2.]))
     """
     bags = _kept(bags, bags.indices >= 0)
-    if repeats(bags.indptr, bags.indices, len(bags.names)):
+    if _repeats(bags):
         bags = _merged(bags)
     if bags.values.size and (bags.values == 1).all():
         bags = replace(bags, values=np.empty(0))
     return bags
+
+
+def _repeats(bags: Bags) -> bool:
+    """Return whether some attribute occurs twice at one position."""
+    counted = np.ones(len(bags.indices), dtype=np.int8), bags.indices.copy(), bags.indptr
+    rows = csr_array(counted, shape=(len(bags.indptr) - 1, len(bags.names)))
+    rows.sort_indices()
+    return not rows.has_canonical_format
 
 
 def renumbered(bags: Bags, known: Vocabulary) -> Bags:
@@ -200,12 +172,6 @@ def bags_of_items(
     read in their natural order, so that numbers do not depend on how Python happened to store
     them. ``place`` turns a position into the words that say where it is. Items in several parts
     share a book, which has their names in the end: those of these bags are empty then.
-
-    Examples
-    --------
-    >>> bags = bags_of_items([["bias", "w=the"], {"w": "the", "bias": True}], str)
-    >>> bags.indices.tolist(), bags.names
-    ([0, 1, 2, 0], ('bias', 'w=the', 'w:the'))
     """
     kinds = set(map(type, items))
     if not all(issubclass(kind, _ITEMS) for kind in kinds):
@@ -259,13 +225,7 @@ def _numbered(
 
 
 def names_of(book: Book) -> tuple[Hashable, ...]:
-    """Return the names in a book, as Python values.
-
-    Examples
-    --------
-    >>> names_of(new_book())
-    ()
-    """
+    """Return the names in a book, as Python values."""
     return tuple(map(plain, book))
 
 

@@ -85,16 +85,7 @@ def read_conll(
 
 
 def stream_conll(path: str | PathLike[str], *, sep: str | None = None) -> Iterator[Sentence]:
-    r"""Yield the sentences that `read_conll` returns, those of a pipe as they come.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
-    >>> _ = path.write_text("He PRP\nsleeps VBZ\n\nWhy WRB\n")
-    >>> next(stream_conll(path))
-    [('He', 'PRP'), ('sleeps', 'VBZ')]
-    """
+    r"""Yield the sentences that `read_conll` returns, those of a pipe as they come."""
     file = Path(path)
     _check_separator(sep)
     with named_after(file):
@@ -159,11 +150,6 @@ def split_labels(sentences: Iterable[Sentence]) -> tuple[list[Sentence], list[li
     """Return sentences without their last column, and that column as labels.
 
     A token with one column only is refused.
-
-    Examples
-    --------
-    >>> split_labels([[("He", "PRP", "B-NP"), ("sleeps", "VBZ", "B-VP")]])
-    ([[('He', 'PRP'), ('sleeps', 'VBZ')]], [['B-NP', 'B-VP']])
     """
     tokens: list[Sentence] = []
     labels: list[list[str]] = []
@@ -183,31 +169,7 @@ def split_labels(sentences: Iterable[Sentence]) -> tuple[list[Sentence], list[li
 def write_conll(
     path: str | PathLike[str], sentences: Iterable[Sentence], *, sep: str | None = None
 ) -> None:
-    r"""Write sentences with one token per line, completely or not at all, and return None.
-
-    Parameters
-    ----------
-    path : path-like
-        Where to; compressed if it ends in ``.gz``.
-    sentences : iterable of list of tuple of str
-        The columns of every token.
-    sep : str, optional
-        What to put between columns; a space unless given.
-
-    Raises
-    ------
-    DataError
-        If `read_conll` with the same separator would not give the same sentences back: a sentence
-        is empty, a cell holds the separator or a line end, or tokens differ in their columns.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "train.txt")
-    >>> write_conll(path, [[("He", "B-NP"), ("sleeps", "B-VP")], [("Why", "B-ADVP")]])
-    >>> path.read_text()
-    'He B-NP\nsleeps B-VP\n\nWhy B-ADVP\n'
-    """
+    r"""Write sentences with one token per line, completely or not at all, and return None."""
     write_lines(path, list(conll_lines(sentences, sep=sep)))
 
 
@@ -215,11 +177,6 @@ def conll_lines(sentences: Iterable[Sentence], *, sep: str | None = None) -> Ite
     r"""Yield the text of each sentence, with a blank line in front of all but the first.
 
     Parameters and errors are those of `write_conll`, which writes these to a file.
-
-    Examples
-    --------
-    >>> list(conll_lines([[("He", "B-NP"), ("sleeps", "B-VP")], [("Why", "B-ADVP")]]))
-    ['He B-NP\nsleeps B-VP\n', '\nWhy B-ADVP\n']
     """
     _check_separator(sep)
     blank = ""

@@ -20,32 +20,7 @@ def encode_labels(
 ) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
     """Return the labels of all positions as codes, and the classes they stand for.
 
-    Parameters
-    ----------
-    y : list of label sequences, or one flat list
-        As many labels as positions, for each sequence or, in a flat list, in all. Labels are any
-        hashable values; NumPy scalars become Python values. True and 1 are two labels.
-    sequences : Sequences
-        What the labels are for.
-    classes : sequence of hashable, optional
-        The classes of a fitted model; other labels get the code -1.
-
-    Returns
-    -------
-    codes : array of int32, shape (n_positions,)
-        Position of each label in the classes; -1 for a label that is none of those given.
-    classes : tuple of hashable
-        Those given; otherwise in their natural order, or in order of first appearance if they
-        have none.
-
-    Examples
-    --------
-    >>> from graftwork.data import as_sequences
-    >>> sequences = as_sequences([[["the"], ["dog"]], [["go"]]])
-    >>> encode_labels([["D", "N"], ["V"]], sequences)
-    (array([0, 1, 2], dtype=int32), ('D', 'N', 'V'))
-    >>> encode_labels(["N", "X", "V"], sequences, classes=("V", "N"))[0]
-    array([ 1, -1,  0], dtype=int32)
+    Shapes: codes (n_positions,).
     """
     if classes is None:
         _refuse_nothing(sequences)
@@ -76,25 +51,13 @@ class LabelLists(list[list[Any]]):
 def decode_labels(
     codes: NDArray[Any], classes: Sequence[Any], starts: NDArray[np.int64]
 ) -> list[list[Any]]:
-    """Return codes as one list of labels for each sequence.
-
-    Examples
-    --------
-    >>> decode_labels(np.array([0, 1, 1]), ("B", "I"), np.array([0, 2, 3]))
-    [['B', 'I'], ['I']]
-    """
+    """Return codes as one list of labels for each sequence."""
     labels = [classes[code] for code in codes.tolist()]
     return LabelLists(labels[start:stop] for start, stop in pairwise(starts.tolist()))
 
 
 def check_weights(sample_weight: Any, n_sequences: int) -> NDArray[np.float64] | None:
-    """Return the weights of sequences as a read-only array, or None if there are none.
-
-    Examples
-    --------
-    >>> check_weights([1, 2], 2), check_weights(None, 2)
-    (array([1., 2.]), None)
-    """
+    """Return the weights of sequences as a read-only array, or None if there are none."""
     if sample_weight is None:
         return None
     return checked_weights(sample_weight, n_sequences, owner="X", unit="sequence")

@@ -46,26 +46,8 @@ class Sequences:
     `as_sequences` makes one. The positions of all sequences stand one after the other, and so do
     the attributes of all positions.
 
-    Parameters
-    ----------
-    starts : array of int64, shape (n_sequences + 1,)
-        Sequence k is the positions from ``starts[k]`` to ``starts[k + 1]``.
-    indptr : array of int64, shape (n_positions + 1,)
-        Position t has the attributes ``indices[indptr[t]:indptr[t + 1]]``.
-    indices : array of int32, shape (nnz,)
-        Attribute numbers, none of them twice at a position.
-    values : array of float64, shape (nnz,), or (0,)
-        Their values; empty when all are 1, which is the usual case and saves memory and time.
-    names : tuple of hashable
-        Attribute a is called ``names[a]``.
-
-    Examples
-    --------
-    >>> made = as_sequences([[["w=the"], ["w=dog", "last"]], [["w=go"]]])
-    >>> made
-    Sequences: 2 sequences, 3 positions, 4 attributes
-    >>> made.lengths, made.indices[made.indptr[1] : made.indptr[2]]
-    (array([2, 1]), array([1, 2], dtype=int32))
+    Shapes: starts (n_sequences + 1,); indptr (n_positions + 1,); indices (nnz,); values (nnz,),
+    or (0,).
     """
 
     starts: NDArray[np.int64]
@@ -146,40 +128,6 @@ def as_sequences(
     by ``":"``. A row of a data frame is read as the dict of its columns, or, where all columns are
     numbers, as a row of a matrix with names. A zero (or False) in a dict or stored in a sparse
     matrix is there and adds nothing; those of dense matrices are not there.
-
-    Parameters
-    ----------
-    X : list of sequences, 3-D array, 2-D array, sparse matrix, data frame, or Sequences
-        Each sequence is a list of items, or a matrix of shape (n_positions, n_attributes). One
-        matrix or data frame holds the positions of all sequences and needs `lengths`.
-    lengths : array-like of int, shape (n_sequences,), optional
-        How many rows of the one matrix or data frame belong to each sequence.
-    names : iterable of hashable, optional
-        Names of a matrix's columns; 0, 1, ... otherwise.
-    known : Vocabulary, optional
-        The attributes of a fitted model. Those not in it are left out.
-
-    Returns
-    -------
-    Sequences
-        Attributes are numbered by first appearance (lists, dicts), by column, or as in `known`.
-        The arrays may share memory with a matrix given.
-
-    Raises
-    ------
-    DataError
-        If X is something else, a value is no finite number, or lengths, names and columns do not
-        fit together. Sequences may be empty, and there may be none.
-
-    Examples
-    --------
-    >>> made = as_sequences([[{"word": "the", "long": 0.5}, {"word": "dog"}]])
-    >>> made.names, made.values
-    (('word:the', 'long', 'word:dog'), array([1. , 0.5, 1. ]))
-    >>> as_sequences(np.eye(3), lengths=[2, 1])
-    Sequences: 2 sequences, 3 positions, 3 attributes
-    >>> as_sequences([[["a"], ["b", "c"]]], known=Vocabulary.of("ca")).indices
-    array([1, 0], dtype=int32)
     """
     return settled_sequences(*compressed(X, lengths, names=names, known=known))
 
@@ -194,12 +142,6 @@ def compressed(
     """Return where sequences start, and the attributes of all positions as they were given.
 
     Parameters and errors are those of `as_sequences`; attributes that are not known are -1.
-
-    Examples
-    --------
-    >>> starts, bags = compressed([[["a"], ["b"]], [["a"]]], known=Vocabulary.of("a"))
-    >>> starts, bags.indices
-    (array([0, 2, 3]), array([ 0, -1,  0], dtype=int32))
     """
     if isinstance(X, Iterator):
         X, _ = opened(X)
@@ -239,13 +181,7 @@ def settled_sequences(starts: NDArray[np.int64], bags: Bags) -> Sequences:
 
 
 def count_columns(X: Any) -> int | None:
-    """Return the number of columns of matrices of attributes, None where X is none of these.
-
-    Examples
-    --------
-    >>> count_columns([np.zeros((2, 3))]), count_columns([[["a"]]])
-    (3, None)
-    """
+    """Return the number of columns of matrices of attributes, None where X is none of these."""
     if isinstance(X, np.ndarray) and X.ndim == 3:
         return int(X.shape[2])
     single = isinstance(X, Iterator) or is_matrix(X) or (isinstance(X, np.ndarray) and not X.ndim)
@@ -255,13 +191,7 @@ def count_columns(X: Any) -> int | None:
 
 
 def spot(starts: NDArray[np.int64], position: int) -> str:
-    """Return where a position is, in words.
-
-    Examples
-    --------
-    >>> spot(np.array([0, 2, 5]), 3)
-    'sequence 1, position 1'
-    """
+    """Return where a position is, in words."""
     k = position_of(starts, position)
     return f"sequence {k}, position {position - int(starts[k])}"
 
@@ -321,12 +251,6 @@ def opened(X: Any) -> tuple[Any, int | None]:
     """Return sequences to read, and the number of columns if they are matrices.
 
     Those that come one after the other are not held if they are lists of items.
-
-    Examples
-    --------
-    >>> rest, width = opened(iter([[["a"]], [["b"]]]))
-    >>> as_sequences(rest), width
-    (Sequences: 2 sequences, 2 positions, 2 attributes, None)
     """
     if not isinstance(X, Iterator):
         return X, count_columns(X)

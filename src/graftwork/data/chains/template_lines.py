@@ -34,11 +34,6 @@ def shape(word: str) -> str:
 
     Runs of one kind are written once, so that long words and long numbers share their shapes;
     whatever is neither letter nor digit stays.
-
-    Examples
-    --------
-    >>> [shape(word) for word in ["Confidence", "McDonald", "U.S.", "1,234.50", "mid-1980s"]]
-    ['Xx', 'XxXx', 'X.X.', 'd,d.d', 'x-dx']
     """
     out = ""
     for mark in map(_kind, word):
@@ -75,16 +70,6 @@ FUNCTIONS: dict[str, Callable[[str], str]] = {
 class Look:
     """A cell to look at, relative to a token.
 
-    Attributes
-    ----------
-    column : int
-    name : str
-        What the column is called.
-    offset : int
-        Tokens to the right; negative to the left.
-    function : str
-        A key of `FUNCTIONS`, or empty for the cell as it is.
-
     Examples
     --------
     >>> Look(0, "word", -1, "lower").text
@@ -92,9 +77,9 @@ class Look:
     """
 
     column: int
-    name: str
-    offset: int
-    function: str = ""
+    name: str  # what the column is called
+    offset: int  # tokens to the right; negative to the left
+    function: str = ""  # A key of `FUNCTIONS`, or empty for the cell as it is
 
     @property
     def text(self) -> str:
@@ -103,17 +88,7 @@ class Look:
         return f"{self.function}({cell})" if self.function else cell
 
     def value(self, cell: str | int) -> str:
-        """Return what an attribute says of a cell; an int counts steps out of the sentence.
-
-        Examples
-        --------
-        >>> [Look(0, "word", -1).value(cell) for cell in ["the", -1]]
-        ['the', '_B-1']
-        >>> for cell in ["a|b", "_B-1"]:
-        ...     print(Look(0, "word", -1).value(cell))
-        a\\|b
-        \\_B-1
-        """
+        """Return what an attribute says of a cell; an int counts steps out of the sentence."""
         if isinstance(cell, int):
             return f"_B{cell:+d}"
         word = FUNCTIONS[self.function](cell) if self.function else cell
@@ -127,12 +102,6 @@ class Look:
 class Line:
     """What gives each token one attribute: the cells it looks at together; without any, a bias.
 
-    Attributes
-    ----------
-    looks : tuple of Look
-    name : str
-        The line as a template writes it, with ``|`` between looks; no other line has the same.
-
     Examples
     --------
     >>> Line((Look(0, "word", -1), Look(0, "word", 0))).attribute(("the", "man"))
@@ -142,6 +111,7 @@ class Line:
     """
 
     looks: tuple[Look, ...]
+    # the line as a template writes it, with ``|`` between looks; no other line has the same
     name: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -195,14 +165,6 @@ def column_name(column: int, names: Sequence[str] = ()) -> str:
 
 def parse_line(text: str, names: Sequence[str] = ()) -> tuple[Line, ...]:
     """Return the lines that one line of the readable language stands for.
-
-    Parameters
-    ----------
-    text : str
-        ``bias``, or looks such as ``word[-1]``, ``lower(word[0])`` and ``tag[-2..2]`` with spaces
-        or ``|`` between them. A window stands for each of its positions in turn.
-    names : sequence of str
-        What the columns are called; default word, tag, c2, c3, ...
 
     Examples
     --------

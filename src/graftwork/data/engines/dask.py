@@ -79,17 +79,13 @@ class DaskEngine:
     all of them. A worker that is lost is replaced by the cluster, and what it held is made again
     from where it came: what the engine sends is part of the tasks, so nothing depends on this
     process's memory.
-
-    Parameters
-    ----------
-    client : distributed.Client, optional
-        None finds the current one.
     """
 
     n_threads = 1
 
-    def __init__(self, client: Any = None) -> None:
+    def __init__(self, client: Any = None, check: Callable[[], None] | None = None) -> None:
         self._client = find_client(client)
+        self._look = check
 
     def place(self, makers: Sequence[Callable[[], Any]], tell: Tell | None = None) -> list[Handle]:
         """Return handles of what the functions return, dealt out to the workers' threads."""
@@ -205,8 +201,9 @@ class DaskEngine:
                 if future.status == "error":
                     raise
                 gone = 0.0 if self._connected() else gone + time.monotonic() - began
-                if look is not None:
-                    look()
+                for told in (look, self._look):
+                    if told is not None:
+                        told()
                 self._check_workers(time.monotonic() - begun)
             except Exception as error:
                 if not self._connected():

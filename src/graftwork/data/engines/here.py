@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,26 +17,16 @@ from graftwork.kernels.threads import count_threads
 
 
 class Here:
-    """The engine of rows that are read from the disk whenever they are looked at.
+    """The engine of rows that are read from the disk whenever they are looked at."""
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Threads; None is every core.
-    folder : path, optional
-        Where results are kept that took long to make; a temporary folder otherwise.
-
-    Examples
-    --------
-    >>> engine = Here(1)
-    >>> numbers = engine.place([partial(int, "2"), partial(int, "3")])
-    >>> engine.total(engine.map(numbers, pow, 2), abs)
-    13
-    """
-
-    def __init__(self, n_jobs: int | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        folder: Path | None = None,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.n_threads = count_threads(n_jobs)
-        self._folder = folder
+        self._folder, self._tell = folder, tell
         self._scratch: tuple[Path, Hold] | None = None
         self._count = 0
 
@@ -57,7 +47,7 @@ class Here:
             partial(_apply, function, handle, (*(own[k] if own else ()), *arguments))
             for k, handle in enumerate(handles)
         ]
-        return [self._kept(one) for one in made] if keep else list(made)
+        return [self._kept(one) for one in self._told(made)] if keep else list(made)
 
     def total(
         self,
@@ -67,13 +57,21 @@ class Here:
         add: Add | None = None,
     ) -> Any:
         """Return the sum of ``function(object, *arguments)`` over the objects."""
-        return total_of((function(handle(), *arguments) for handle in handles), add or add_up)
+        found = (function(handle(), *arguments) for handle in self._told(handles))
+        return total_of(found, add or add_up)
 
     def close(self) -> None:
         """Remove what was kept."""
         if self._scratch is not None:
             self._scratch[1].close()
             self._scratch = None
+
+    def _told(self, handles: Sequence[Handle]) -> Iterator[Handle]:
+        """Yield handles; somebody is told before each."""
+        for part, handle in enumerate(handles, 1):
+            if self._tell is not None:
+                self._tell(part, len(handles))
+            yield handle
 
     def _kept(self, maker: Callable[[], tuple[Any, ...]]) -> Handle:
         """Return a handle of arrays that are written to the disk."""

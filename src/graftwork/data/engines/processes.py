@@ -6,9 +6,10 @@ import pickle
 import signal
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
+from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -21,6 +22,8 @@ from graftwork.kernels.threads import count_threads, one_blas_thread
 MOST_DEATHS = 20
 # Seconds that a process has to end by itself, or what it is at.
 PATIENCE = 2.0
+# Seconds between two checks while answers are waited for.
+LOOK = 0.1
 # What ends a job before it is done.
 _RECALL = b""
 
@@ -35,26 +38,17 @@ class _Place:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process, and how to make again what it holds.
+    """A process, and how to make again what it holds."""
 
-    Attributes
-    ----------
-    process, pipe
-        None where it must be started (again).
-    owing, recalled : bool
-        Whether an answer is still to come, that of a job that was recalled.
-    log : dict
-        By the number of each object how it was made: a kind, the number of what it was made of,
-        and so on.
-    live : dict
-        The places of objects that have one.
-    """
-
-    process: Any = None
+    process: Any = None  # process, pipe: none where it must be started (again)
     pipe: Connection | None = None
+    # owing, recalled: whether an answer is still to come, that of a job that was recalled
     owing: bool = False
     recalled: bool = False
+    # by the number of each object how it was made: a kind, the number of what it was made of, and
+    # so on
     log: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    # the places of objects that have one
     live: weakref.WeakValueDictionary[int, _Place] = field(
         default_factory=weakref.WeakValueDictionary
     )
@@ -114,28 +108,17 @@ class Processes:
 
     Parts stay in the processes' memory. A process that ends is replaced, and what it held is made
     again.
-
-    Parameters
-    ----------
-    n_workers : int, optional
-        Processes; None is one for each core.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> with Processes(2) as engine:
-    ...     numbers = engine.place([partial(int, "2"), partial(int, "3")])
-    ...     engine.total(engine.map(numbers, pow, 2), abs)
-    13
     """
 
     n_threads = 1
 
-    def __init__(self, n_workers: int | None = None) -> None:
+    def __init__(
+        self, n_workers: int | None = None, check: Callable[[], None] | None = None
+    ) -> None:
         from joblib.externals.loky.backend import get_context  # slow to load
 
         self._context = get_context("loky")  # the caller's script is not run again
-        self._deaths = self._count = 0
+        self._deaths, self._count, self._check = 0, 0, check
         self._workers = [_Worker() for _ in range(count_threads(n_workers))]
         self._end = weakref.finalize(self, _stop, self._workers)
         for worker in self._workers:
@@ -224,7 +207,7 @@ class Processes:
         try:
             for worker, job in jobs.items():
                 self._send(worker, job)
-            _wait(list(jobs))
+            _wait(list(jobs), self._check)
             for worker, job in jobs.items():
                 failed, found[worker] = self._answer(worker, job)
                 if failed is not None:
@@ -295,7 +278,8 @@ class Processes:
     def _start(self, worker: _Worker) -> None:
         here, there = Pipe()
         worker.process = self._context.Process(target=_work, args=(there,), daemon=True)
-        worker.process.start()
+        with unseen_by_children():
+            worker.process.start()
         worker.pipe = here
         there.close()
 
@@ -309,12 +293,29 @@ def _stop(workers: list[_Worker]) -> None:
         worker.stop()
 
 
-def _wait(workers: list[_Worker]) -> None:
+@contextmanager
+def unseen_by_children() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are started in the block: this one says when they end."""
+    block: Any = getattr(signal, "pthread_sigmask", None)
+    if block is None:
+        yield
+        return
+    resource_tracker.ensure_running()  # to start it later would end the block of the signal
+    before = block(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        block(signal.SIG_SETMASK, before)
+
+
+def _wait(workers: list[_Worker], check: Callable[[], None] | None) -> None:
     """Wait until processes have answered, or ended; who is interrupted waits no longer."""
     try:
         for worker in workers:
             assert worker.pipe is not None
-            worker.pipe.poll(None)
+            while not worker.pipe.poll(None if check is None else LOOK):
+                assert check is not None
+                check()
     except BaseException:
         for worker in workers:
             worker.recall()

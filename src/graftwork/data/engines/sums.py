@@ -19,15 +19,6 @@ Block = tuple[int, int, Any]
 def sum_run(values: Iterable[Any], start: int, add: Add) -> list[Block]:
     """Return the sums of results of parts in a row, as far as the tree adds them.
 
-    Parameters
-    ----------
-    values : iterable
-        What parts give, in their order.
-    start : int
-        The number of the first.
-    add : function
-        What adds two results.
-
     Examples
     --------
     >>> from operator import add
@@ -41,14 +32,7 @@ def sum_run(values: Iterable[Any], start: int, add: Add) -> list[Block]:
 
 
 def meet(first: list[Block], second: list[Block], add: Add) -> list[Block]:
-    """Return the sums of parts in a row and of those that follow.
-
-    Examples
-    --------
-    >>> from operator import add
-    >>> meet([(0, 2, 20), (2, 1, 10)], [(3, 1, 10), (4, 4, 40)], add)
-    [(0, 8, 80)]
-    """
+    """Return the sums of parts in a row and of those that follow."""
     blocks = list(first)
     for block in second:
         _push(blocks, block, add)
@@ -56,14 +40,7 @@ def meet(first: list[Block], second: list[Block], add: Add) -> list[Block]:
 
 
 def finish(blocks: list[Block], add: Add) -> Any:
-    """Return the sum of all parts, whose number need not be a power of two.
-
-    Examples
-    --------
-    >>> from operator import add
-    >>> finish([(0, 4, 40), (4, 2, 20), (6, 1, 10)], add)
-    70
-    """
+    """Return the sum of all parts, whose number need not be a power of two."""
     *rest, (_, _, total) = blocks
     for _, _, value in reversed(rest):
         total = add(value, total)
@@ -83,25 +60,13 @@ def total_of(values: Iterable[Any], add: Add) -> Any:
 
 
 def runs(owners: list[Any]) -> list[tuple[Any, int, int]]:
-    """Return owners of parts in a row: the owner, the first part, and behind the last.
-
-    Examples
-    --------
-    >>> runs(["x", "x", "y", "x"])
-    [('x', 0, 2), ('y', 2, 3), ('x', 3, 4)]
-    """
+    """Return owners of parts in a row: the owner, the first part, and behind the last."""
     cuts = [k for k in range(len(owners)) if not k or owners[k] is not owners[k - 1]]
     return [(owners[k], k, end) for k, end in zip(cuts, [*cuts[1:], len(owners)], strict=True)]
 
 
 def dealt(count: int, n_owners: int) -> list[int]:
-    """Return who has which part: each some in a row, and about as many as others.
-
-    Examples
-    --------
-    >>> dealt(5, 2), dealt(2, 3)
-    ([0, 0, 0, 1, 1], [0, 1])
-    """
+    """Return who has which part: each some in a row, and about as many as others."""
     owners = min(count, n_owners)
     return [k * owners // count for k in range(count)]
 

@@ -8,13 +8,7 @@ from graftwork.errors import DataError
 
 
 def arrow() -> Any:
-    """Return pyarrow, or say how to get it.
-
-    Examples
-    --------
-    >>> arrow().int8()
-    DataType(int8)
-    """
+    """Return pyarrow, or say how to get it."""
     try:
         import pyarrow
     except ImportError as error:

@@ -33,66 +33,35 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Some rows of a source.
+    """Some rows of a source."""
 
-    Attributes
-    ----------
-    names : tuple of hashable
-        The columns.
-    columns : sequence
-        Their cells: Arrow arrays, Coded, NumPy arrays or lists.
-    n_rows : int
-    place : Place
-        Where they are.
-    texts : bool
-        Whether they are texts of a file that may stand for numbers and bools.
-    whole : frozenset of names
-        Columns whose floats are integers if all are whole.
-    undeclared : frozenset of names
-        Columns whose Arrow dictionaries declare no states.
-    unordered : frozenset of names
-        Columns whose Arrow dictionaries declare states, but no order.
-    """
-
-    names: tuple[Hashable, ...]
-    columns: Sequence[Any] | Columns
+    names: tuple[Hashable, ...]  # the columns
+    columns: Sequence[Any] | Columns  # their cells: Arrow arrays, Coded, NumPy arrays or lists
     n_rows: int
-    place: Place
-    texts: bool = False
-    whole: frozenset[Hashable] = frozenset()
+    place: Place  # where they are
+    texts: bool = False  # whether they are texts of a file that may stand for numbers and bools
+    whole: frozenset[Hashable] = frozenset()  # columns whose floats are integers if all are whole
+    # columns whose Arrow dictionaries declare no states
     undeclared: frozenset[Hashable] = frozenset()
+    # columns whose Arrow dictionaries declare states, but no order
     unordered: frozenset[Hashable] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indexed:
-    """A column as places in a list of values.
+    """A column as places in a list of values."""
 
-    Attributes
-    ----------
-    index : array of int32 or int64, shape (n_rows,)
-        ``values[index - low]`` is a cell; it is missing if that is ``len(values)``.
-    values : sequence
-        Values, some of which may not occur: a range, or a list; empty if there is a `source`.
-    low : int
-    kind : str
-        What it holds, in a word, if that must be the same in all batches.
-    type : str
-        The type that says so.
-    declared, ordered : bool
-        Whether the values are all states there are, in their order.
-    source : Arrow array or None
-        The dictionary that the values are of.
-    """
-
+    # ``values[index - low]`` is a cell; it is missing if that is ``len(values)``
     index: NDArray[Any]
+    # values, some of which may not occur: a range, or a list; empty if there is a `source`
     values: Sequence[Any]
     low: int = 0
-    kind: str = ""
-    type: str = ""
+    kind: str = ""  # what it holds, in a word, if that must be the same in all batches
+    type: str = ""  # the type that says so
+    # declared, ordered: whether the values are all states there are, in their order
     declared: bool = False
     ordered: bool = False
-    source: Any = None
+    source: Any = None  # the dictionary that the values are of
 
 
 def indexed(column: Any, name: Hashable, place: Place, *, by_range: bool = True) -> Indexed:

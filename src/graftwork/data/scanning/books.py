@@ -25,35 +25,7 @@ _NARROW = 1 << 8
 
 
 class Book:
-    """The values of one column so far, each with a provisional code; None is a missing cell.
-
-    Parameters
-    ----------
-    name : hashable
-        The column.
-    options : ScanOptions
-
-    Attributes
-    ----------
-    values : list
-        In the order of first appearance: the code of a value is its place.
-    firsts : list of int
-        The row in which each appeared first.
-    rows : array of int64
-        How many rows each has, as far as they were counted.
-    sums : array of float64
-        The weight of these rows.
-    kind, type, where : str
-        What the column holds, by which type, and where that was seen first.
-    categories : dict or None
-        All states that types declared, by key.
-    declaring : bool or None
-        Whether all batches so far declare states; None if there were none.
-    ordered : bool
-        Whether their order means something.
-    texts, whole : bool
-        Whether values are texts that may stand for numbers; floats that may stand for integers.
-    """
+    """The values of one column so far, each with a provisional code; None is a missing cell."""
 
     def __init__(self, name: Hashable, options: ScanOptions) -> None:
         self.name = name
@@ -84,17 +56,7 @@ class Book:
         return bool(self.declaring)
 
     def add(self, column: Any, batch: Batch, start: int) -> NDArray[Any]:
-        """Return the provisional codes of a batch's column; its first row has number `start`.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from graftwork.data.scanning.places import Place
-        >>> book = Book("a", ScanOptions())
-        >>> cells = pa.array(["x", None, "y"])
-        >>> book.add(cells, Batch(("a",), [cells], 3, Place("t")), 0).tolist(), book.values
-        ([0, 1, 2], ['x', None, 'y'])
-        """
+        """Return the provisional codes of a batch's column; its first row has number `start`."""
         self.texts |= batch.texts
         self.whole |= self.name in batch.whole
         gaps = self._options.gaps

@@ -119,15 +119,9 @@ class HeldPiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenPiece:
-    """Batches that something gives one after the other: an iterator, a reader.
+    """Batches that something gives one after the other: an iterator, a reader."""
 
-    Attributes
-    ----------
-    begin : callable
-        Returns the iterator.
-    """
-
-    begin: Callable[[], Iterator[Any]]
+    begin: Callable[[], Iterator[Any]]  # returns the iterator
     rows: int | None = None
     titled: bool = True
 

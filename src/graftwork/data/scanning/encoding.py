@@ -28,35 +28,16 @@ Progress = Callable[[int, int | None], object]
 
 @dataclass
 class Running:
-    """What is known of a source, or of one of its pieces, while it is read.
-
-    Attributes
-    ----------
-    options : ScanOptions
-    names : tuple of hashable
-        The variables; empty before the first batch.
-    columns : tuple of hashable
-        All columns there are, whether they are read or not.
-    where : str
-        Where these were seen.
-    books : list of Book
-        The states so far, in the order of the names.
-    places : Places
-        The batches so far.
-    weight : float
-        The sum of the weights of rows so far; their number if there are none.
-    titled : bool
-        Whether text files have titles in their first line.
-    """
+    """What is known of a source, or of one of its pieces, while it is read."""
 
     options: ScanOptions
-    names: tuple[Hashable, ...] = ()
-    columns: tuple[Hashable, ...] = ()
-    where: str = ""
-    books: list[Book] = field(default_factory=list)
-    places: Places = field(default_factory=Places)
-    weight: float = 0.0
-    titled: bool = True
+    names: tuple[Hashable, ...] = ()  # the variables; empty before the first batch
+    columns: tuple[Hashable, ...] = ()  # all columns there are, whether they are read or not
+    where: str = ""  # where these were seen
+    books: list[Book] = field(default_factory=list)  # the states so far, in the order of the names
+    places: Places = field(default_factory=Places)  # the batches so far
+    weight: float = 0.0  # the sum of the weights of rows so far; their number if there are none
+    titled: bool = True  # whether text files have titles in their first line
 
     @property
     def n_rows(self) -> int:
@@ -69,14 +50,7 @@ class Running:
         return self.options.weights is not None
 
     def choose(self, columns: Sequence[Any], where: str) -> list[int]:
-        """Return the positions of the columns to read, or refuse columns that differ from before.
-
-        Examples
-        --------
-        >>> running = Running(ScanOptions(drop=["id"]))
-        >>> running.choose(["id", "a", "b"], "a.csv"), running.choose(["b", "a", "id"], "b.csv")
-        ([1, 2], [1, 0])
-        """
+        """Return the positions of the columns to read; refuse columns that differ from before."""
         listed = tuple(columns)
         if not self.names:
             try:
@@ -120,33 +94,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedPiece:
-    """A piece of a source as packed parts with provisional codes.
+    """A piece of a source as packed parts with provisional codes."""
 
-    Attributes
-    ----------
-    running : Running
-        The states that these codes stand for.
-    parts : tuple of PackedPart
-        The rows; empty where they were given to an encoder.
-    """
-
-    running: Running
-    parts: tuple[PackedPart, ...]
+    running: Running  # the states that these codes stand for
+    parts: tuple[PackedPart, ...]  # the rows; empty where they were given to an encoder
 
 
 class Encoder:
-    """Takes batches, cuts or joins them to parts, and hands these on.
-
-    Parameters
-    ----------
-    options : ScanOptions
-    keep : callable
-        Called with each part when it is full.
-    progress : callable, optional
-        Called after every batch with the rows read so far and how many there are.
-    total : int, optional
-        How many there are.
-    """
+    """Takes batches, cuts or joins them to parts, and hands these on."""
 
     def __init__(
         self,
@@ -221,33 +176,6 @@ def encode_piece(
 
     Each machine of a cluster can encode its own pieces; `unite` then says what the codes of each
     stand for. With an `encoder` it is that which gets the rows, and continues with its own states.
-
-    Parameters
-    ----------
-    piece : Piece
-        One of ``scan.pieces()``.
-    options : ScanOptions
-        ``scan.options``, or ``scan.options_for(...)``.
-    encoder : Encoder, optional
-
-    Returns
-    -------
-    EncodedPiece
-
-    Raises
-    ------
-    DataError
-        If something cannot be read or used; the message says in which file and row group.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from graftwork.data.scanning import scan, unite
-    >>> rows = scan(pd.DataFrame({"a": ["x", "y", "x"]}))
-    >>> encoded = encode_piece(rows.pieces()[0], rows.options)
-    >>> united = unite([encoded.running], rows.options)
-    >>> united.states, encoded.parts[0].unpacked(united.lookups[0]).tolist()
-    ((('x', 'y'),), [[0, 1, 0]])
     """
     parts: list[PackedPart] = []
     own = Encoder(options, parts.append) if encoder is None else encoder

@@ -28,25 +28,7 @@ def part_path(folder: Path, number: int) -> Path:
 
 
 class Writer:
-    """Writes parts into a folder of its own, which gets its name when all is done.
-
-    Parameters
-    ----------
-    workdir : Path or None
-        Where the folder stays for the next run; a temporary one is made otherwise.
-
-    Attributes
-    ----------
-    folder : Path
-    hold : Hold
-        Keeps the folder in use; removes a temporary one.
-    rows : list of int
-        Rows of each part so far.
-    bits : list of tuple of int
-        Bits of the columns of each.
-    weighted : bool
-        Whether rows have weights.
-    """
+    """Writes parts into a folder of its own, which gets its name when all is done."""
 
     def __init__(self, workdir: Path | None) -> None:
         self._workdir = workdir

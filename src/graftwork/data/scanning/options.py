@@ -29,42 +29,21 @@ _VALUE_BYTES, _VALUE_SHARE = 250, 4
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What `graftwork.scan` is told, checked.
+    """What `graftwork.scan` is told, checked."""
 
-    Attributes
-    ----------
-    columns, drop : list of names, function of all names, or None
-        Columns to read, and to leave out.
-    states : mapping of name to states
-        Declared ones.
-    weights : hashable or None
-        The column that holds the weights of rows.
-    gaps : GapTexts
-        Texts that mean a missing cell.
-    sep, header
-        Of text files, as in `read_table`.
-    missing : {"error", "state"}
-    bins : int or mapping, optional
-    memory : int
-        Bytes.
-    part_rows : int or None
-        Rows of a part; chosen by the memory otherwise.
-    infer_types : bool
-        Whether texts of files may become numbers and bools.
-    """
-
-    columns: Wanted | None = None
+    columns: Wanted | None = None  # columns, drop: columns to read, and to leave out
     drop: Wanted | None = None
-    states: Mapping[Hashable, tuple[Hashable, ...]] = field(default_factory=dict)
-    weights: Hashable | None = None
+    states: Mapping[Hashable, tuple[Hashable, ...]] = field(default_factory=dict)  # declared ones
+    weights: Hashable | None = None  # the column that holds the weights of rows
+    # texts that mean a missing cell
     gaps: GapTexts = field(default_factory=lambda: GapTexts.of(MISSING))
-    sep: str | None = None
+    sep: str | None = None  # sep, header: of text files, as in `read_table`
     header: Header = "auto"
     missing: Policy = "error"
     bins: Bins | None = None
-    memory: int = 2 * 10**9
-    part_rows: int | None = None
-    infer_types: bool = True
+    memory: int = 2 * 10**9  # bytes
+    part_rows: int | None = None  # rows of a part; chosen by the memory otherwise
+    infer_types: bool = True  # whether texts of files may become numbers and bools
 
     def rows_of_part(self, n_columns: int) -> int:
         """Return how many rows a part has.
@@ -99,13 +78,7 @@ class ScanOptions:
         return converter(self.infer_types, self.states, self.weights)(name)
 
     def chosen(self, names: Sequence[Any]) -> list[int]:
-        """Return the positions of the columns to read, that of the weights last if it is one.
-
-        Examples
-        --------
-        >>> ScanOptions(drop=["id"], weights="n").chosen(["id", "n", "a"])
-        [2, 1]
-        """
+        """Return the positions of the columns to read, that of the weights last if it is one."""
         listed = clean_names(names)
         self.gaps.check(listed)
         if self.weights is not None and self.weights not in listed:

@@ -39,32 +39,15 @@ def _bytes_of(bits: int, rows: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedPart:
-    """Some rows of a table.
-
-    Attributes
-    ----------
-    n_rows : int
-    bits : tuple of int
-        Bits of each column's codes.
-    cells : array of uint8
-        The codes, one column after the other.
-    weights : array of float64, shape (n_rows,), or None
-    """
+    """Some rows of a table."""
 
     n_rows: int
-    bits: tuple[int, ...]
-    cells: Bytes
+    bits: tuple[int, ...]  # bits of each column's codes
+    cells: Bytes  # the codes, one column after the other
     weights: Floats | None = None
 
     def unpacked(self, lookups: Lookups) -> NDArray[Any]:
-        """Return final codes, shape (n_columns, n_rows): what `lookups` have for those packed.
-
-        Examples
-        --------
-        >>> part = packed([np.array([0, 1, 1], dtype=np.uint8)], [2], None)[0]
-        >>> part.unpacked([np.array([7, 5], dtype=np.uint8)]).tolist()
-        [[7, 5, 5]]
-        """
+        """Return final codes, shape (n_columns, n_rows): what `lookups` have for those packed."""
         wide = any(lookup.dtype != np.uint8 for lookup in lookups)
         kind = np.uint16 if wide else np.uint8
         out = np.empty((len(self.bits), self.n_rows), dtype=kind)
@@ -90,12 +73,6 @@ def packed(
     """Return columns of codes as a part, and how many rows each code has.
 
     `counts` are how many codes each column may have.
-
-    Examples
-    --------
-    >>> part, rows = packed([np.array([0, 2, 2], dtype=np.uint8)], [3], None)
-    >>> part.bits, part.cells.nbytes, rows[0].tolist()
-    ((2,), 8, [1, 0, 2])
     """
     n_rows = len(columns[0])
     bits = tuple(bits_for(count) for count in counts)
@@ -137,13 +114,5 @@ def _count(used: Bytes, bits: int, n_rows: int) -> NDArray[np.int64]:
 
 
 def weigh(codes: NDArray[Any], weights: Floats, sums: Floats) -> None:
-    """Add the weight of each row to the sum of its code, in the order of the rows.
-
-    Examples
-    --------
-    >>> sums = np.zeros(2)
-    >>> weigh(np.array([0, 1, 1], dtype=np.uint8), np.array([1.0, 2, 3]), sums)
-    >>> sums.tolist()
-    [1.0, 5.0]
-    """
+    """Add the weight of each row to the sum of its code, in the order of the rows."""
     add_weights(codes, weights, sums)

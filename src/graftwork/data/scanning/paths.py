@@ -28,27 +28,14 @@ from graftwork.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """Files of one format, in the order their rows are read.
-
-    Attributes
-    ----------
-    files : tuple of Path
-    format : str
-        "Parquet", "Arrow" or "text".
-    sep, header
-        Of text files; the first file says what was not given.
-    notes : tuple of str
-        Which files of a folder are not read.
-    titles : tuple
-        The columns of the first of text files.
-    """
+    """Files of one format, in the order their rows are read."""
 
     files: tuple[Path, ...]
-    format: str
-    sep: str = ","
+    format: str  # "Parquet", "Arrow" or "text"
+    sep: str = ","  # sep, header: of text files; the first file says what was not given
     header: bool = True
-    notes: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # which files of a folder are not read
+    titles: tuple[str, ...] = ()  # the columns of the first of text files
 
     @staticmethod
     def of(data: Any, sep: str | None, header: Header) -> FileSource:

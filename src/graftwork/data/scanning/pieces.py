@@ -82,15 +82,7 @@ def batch_of(
 
 @contextmanager
 def reading(label: str) -> Iterator[None]:
-    """Turn what libraries raise while they read into one error that says where.
-
-    Examples
-    --------
-    >>> with reading("a.parquet, row group 2"):
-    ...     raise OSError("Unexpected end of stream")
-    Traceback (most recent call last):
-    graftwork.errors.DataError: a.parquet, row group 2: cannot be read (Unexpected end of stream).
-    """
+    """Turn what libraries raise while they read into one error that says where."""
     try:
         yield
     except TooLargeError as error:
@@ -111,27 +103,14 @@ def reading(label: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ParquetPiece:
-    """Some row groups of a Parquet file.
+    """Some row groups of a Parquet file."""
 
-    Attributes
-    ----------
-    path, label : str
-        The file, and what errors call it.
-    groups : tuple of int
-        The row groups.
-    starts : tuple of int
-        The number of the first row of each.
-    rows : int
-    memory : int
-        Bytes that may be used.
-    """
-
-    path: str
+    path: str  # path, label: the file, and what errors call it
     label: str
-    groups: tuple[int, ...]
-    starts: tuple[int, ...]
+    groups: tuple[int, ...]  # the row groups
+    starts: tuple[int, ...]  # the number of the first row of each
     rows: int
-    memory: int
+    memory: int  # bytes that may be used
     titled: bool = True
 
     def batches(self, choose: Choose) -> Iterator[Batch]:
@@ -247,20 +226,12 @@ def arrow_names(path: str, label: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A CSV file or one of its cousins, plain or gzipped.
-
-    Attributes
-    ----------
-    sep : str
-        What parts its cells.
-    header : bool
-        Whether its first row has titles.
-    """
+    """A CSV file or one of its cousins, plain or gzipped."""
 
     path: str
     label: str
-    sep: str
-    header: bool
+    sep: str  # what parts its cells
+    header: bool  # whether its first row has titles
     rows: int | None = None
 
     @property

@@ -13,26 +13,16 @@ from numpy.typing import NDArray
 class Place:
     """The rows of one batch, in words.
 
-    Attributes
-    ----------
-    label : str
-        The file and row group, or the batch; empty for rows in memory.
-    start : int
-        The number of its first row, or line.
-    unit : str
-        "row" or "line".
-    lines : array of int or None
-        The line of each row, where they do not follow each other.
-
     Examples
     --------
     >>> Place("a.parquet, row group 1", 1000)(7)
     'a.parquet, row group 1, row 1007'
     """
 
-    label: str
-    start: int = 0
-    unit: str = "row"
+    label: str  # the file and row group, or the batch; empty for rows in memory
+    start: int = 0  # the number of its first row, or line
+    unit: str = "row"  # "row" or "line"
+    # the line of each row, where they do not follow each other
     lines: NDArray[np.int64] | None = None
 
     def __call__(self, row: int) -> str:

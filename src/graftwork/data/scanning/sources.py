@@ -31,21 +31,12 @@ from graftwork.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Rows that are not in files of their own.
+    """Rows that are not in files of their own."""
 
-    Attributes
-    ----------
-    columns : list or None
-        All columns, if they are known before reading.
-    make : callable
-        Returns the pieces; it is given the bytes of memory that may be used.
-    what : str
-        A word for it.
-    """
-
-    columns: list[Any] | None
+    columns: list[Any] | None  # all columns, if they are known before reading
+    # returns the pieces; it is given the bytes of memory that may be used
     make: Callable[[int], Sequence[Piece]]
-    what: str
+    what: str  # A word for it
     notes: tuple[str, ...] = ()
 
     def names(self) -> list[Any] | None:

@@ -38,34 +38,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class United:
-    """The states of a whole source, and what the codes of its pieces stand for.
+    """The states of a whole source, and what the codes of its pieces stand for."""
 
-    Attributes
-    ----------
-    names, states, ordered, notes
-        As in `Table`.
-    n_rows : int
-    total_weight : float
-        The sum of the weights; the number of rows if there are none.
-    row_counts : tuple of (s_i,) int64
-        How many rows each state has.
-    state_counts : tuple of (s_i,) float64
-        Their weight.
-    lookups : tuple of tuples of arrays
-        For each piece, and each variable, the final codes of provisional ones.
-    first_seen : tuple of tuple of str
-        Where each state was met first: file, row group and row; empty for one that never occurs.
-    """
-
-    names: tuple[Hashable, ...]
+    names: tuple[Hashable, ...]  # names, states, ordered, notes: as in `Table`
     states: tuple[tuple[Hashable, ...], ...]
     ordered: Ordered | None
     notes: tuple[str, ...]
     n_rows: int
-    total_weight: float
-    row_counts: tuple[Ints, ...]
-    state_counts: tuple[Floats, ...]
+    total_weight: float  # the sum of the weights; the number of rows if there are none
+    row_counts: tuple[Ints, ...]  # how many rows each state has
+    state_counts: tuple[Floats, ...]  # their weight
+    # for each piece, and each variable, the final codes of provisional ones
     lookups: tuple[tuple[NDArray[Any], ...], ...]
+    # where each state was met first: file, row group and row; empty for one that never occurs
     first_seen: tuple[tuple[str, ...], ...]
 
 
@@ -73,27 +58,6 @@ def unite(pieces: Sequence[Running], options: ScanOptions) -> United:
     """Return the states of a source from those of its pieces, and each piece's codes.
 
     States are as `as_table` has them for all rows at once.
-
-    Parameters
-    ----------
-    pieces : sequence of Running
-        ``encoded.running`` of each `EncodedPiece`, in the order of the source.
-    options : ScanOptions
-
-    Raises
-    ------
-    DataError
-        If pieces differ in their columns or in what these hold, if cells are missing or states
-        unknown, or if there are no rows.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from graftwork.data.scanning import encode_piece, scan
-    >>> rows = scan([pd.DataFrame({"a": [3, 2]}), pd.DataFrame({"a": [1, 3]})])
-    >>> encoded = [encode_piece(piece, rows.options) for piece in rows.pieces()]
-    >>> unite([each.running for each in encoded], rows.options).states
-    ((1, 2, 3),)
     """
     whole, codes = _together(pieces, options)
     if not whole.names:

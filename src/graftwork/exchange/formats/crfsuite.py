@@ -19,7 +19,6 @@ from graftwork.errors import DataError, ModelFileError
 from graftwork.exchange.format import Format
 from graftwork.limits import read_bytes
 from graftwork.models import ChainModel
-from graftwork.registry import register
 
 _HEADER = struct.Struct("<4sI4s9I")
 _CHUNK = struct.Struct("<4sII")
@@ -32,7 +31,6 @@ _STATE, _TRANSITION = 0, 1
 _MOST_LABELS = 10_000
 
 
-@register("crfsuite", suffixes=(".crfsuite",), magic=b"lCRF", reads="chain")
 def crfsuite() -> Format:
     """Return CRFsuite's models: chains of first order, with all weights."""
     return Format(_read)
@@ -54,13 +52,7 @@ def _read(path: Path) -> ChainModel:
 
 
 def parse(data: bytes) -> ChainModel:
-    """Return the chain in the bytes of a CRFsuite model.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are not those of such a model; the text says where.
-    """
+    """Return the chain in the bytes of a CRFsuite model."""
     if len(data) < _HEADER.size:
         raise ValueError(f"it has {len(data)} bytes, less than a header")
     magic, size, kind, version, _, n_labels, n_attributes, *places = _HEADER.unpack_from(data)

@@ -11,11 +11,9 @@ from graftwork.data.atomic import write_lines
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.graphs import losses, node_texts, sign
 from graftwork.models.graphs import EDGE_NUMBERS, states_text
-from graftwork.registry import register
 from graftwork.version import __version__
 
 
-@register("cytoscape", suffixes=(".cyjs",), writes="network")
 def cytoscape() -> Format:
     """Return Cytoscape JSON, for Cytoscape and cytoscape.js: edges with all numbers."""
     return Format(write=_write)

@@ -13,17 +13,14 @@ from graftwork.data.atomic import write_lines
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.graphs import losses, node_texts, sign
 from graftwork.models.graphs import EDGE_NUMBERS
-from graftwork.registry import register
 from graftwork.text import count, guarded, verb
 
 
-@register("csv", suffixes=(".csv",), writes="network")
 def gephi() -> Format:
     """Return a list of edges for Gephi: Source, Target, Type, Weight (strength), Sign, numbers."""
     return Format(write=_write_gephi)
 
 
-@register("qgraph", suffixes=(".qgraph.csv",), writes="network")
 def qgraph() -> Format:
     """Return a list of edges for R's qgraph: Source, Target, Weight (the signed correlation).
 

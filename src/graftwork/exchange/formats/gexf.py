@@ -8,10 +8,8 @@ from pathlib import Path
 from graftwork.data.atomic import replacing
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.graphs import losses, text_graph
-from graftwork.registry import register
 
 
-@register("gexf", suffixes=(".gexf",), writes="network")
 def gexf() -> Format:
     """Return GEXF, for Gephi: edges with all numbers."""
     return Format(write=_write)

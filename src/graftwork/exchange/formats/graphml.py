@@ -8,10 +8,8 @@ from pathlib import Path
 from graftwork.data.atomic import replacing
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.graphs import losses, text_graph
-from graftwork.registry import register
 
 
-@register("graphml", suffixes=(".graphml",), writes="network")
 def graphml() -> Format:
     """Return GraphML, for Gephi, Cytoscape, yEd, igraph, networkx: edges with all numbers."""
     return Format(write=_write)

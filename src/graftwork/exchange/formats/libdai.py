@@ -14,10 +14,8 @@ from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.names import named_network, write_names
 from graftwork.exchange.tokens import Tokens
 from graftwork.models import PairwiseMRF
-from graftwork.registry import register
 
 
-@register("libdai", suffixes=(".fg",), reads="network", writes="network")
 def libdai() -> Format:
     """Return libDAI's factor graphs: factors; names and states in a file beside it."""
     return Format(_read, _write)

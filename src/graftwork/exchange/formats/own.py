@@ -6,10 +6,8 @@ from pathlib import Path
 
 from graftwork.exchange.format import Content, Format, Written
 from graftwork.models import load
-from graftwork.registry import register
 
 
-@register("graftwork", suffixes=(".gw",), magic=b"PK", reads="both", writes="both")
 def graftwork() -> Format:
     """Return our own format: everything, bit for bit, with how it was learned."""
     return Format(load, _write)

@@ -16,7 +16,6 @@ from graftwork.inference.evidence import observe
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
 from graftwork.models.engines import infer
-from graftwork.registry import register
 from graftwork.text import count
 
 # Files of this format hold all pairs, edges or not.
@@ -27,7 +26,6 @@ ABSENT = 20.0
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits + "!\"#$%&'()*+,/:;<=>?@"
 
 
-@register("plmc", suffixes=(".params",), writes="network")
 def plmc() -> Format:
     """Return plmc's binary .params, for EVcouplings: fields and couplings over one alphabet."""
     return Format(write=_write)

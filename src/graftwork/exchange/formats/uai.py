@@ -16,25 +16,21 @@ from graftwork.exchange.format import Content, Format, Written
 from graftwork.exchange.names import named_network, write_names
 from graftwork.exchange.tokens import Tokens, positional
 from graftwork.models import PairwiseMRF
-from graftwork.registry import register
 from graftwork.text import count
 
 Scope = tuple[int, ...]
 
 
-@register("uai", suffixes=(".uai",), reads="network", writes="network")
 def uai() -> Format:
     """Return UAI (MARKOV): factors; names and states in a file beside it."""
     return Format(partial(_read, logs=False), partial(_write, logs=False))
 
 
-@register("uai-basic", suffixes=(".basic.uai",), reads="network", writes="network")
 def uai_basic() -> Format:
     """Return UAI for readers that know less (pgmpy, pyAgrum): no variables of one state."""
     return Format(partial(_read, logs=False), _write_basic)
 
 
-@register("lg", suffixes=(".LG",), reads="network", writes="network")
 def lg() -> Format:
     """Return toulbar2's .LG: UAI with logarithms of factors; names and states beside it."""
     return Format(partial(_read, logs=True), partial(_write, logs=True))
@@ -123,12 +119,6 @@ def without_constants(model: PairwiseMRF) -> PairwiseMRF:
     """Return a network without its variables of one state, its partition function kept.
 
     A network that has no others stays as it is.
-
-    Examples
-    --------
-    >>> pair = {("a", "b"): [[1.0, 2.0]]}
-    >>> without_constants(PairwiseMRF({"a": [0], "b": [0, 1]}, {"a": [3.0]}, pair)).unary("b")
-    array([4., 5.])
     """
     states = {name: listed for name, listed in model.states.items() if len(listed) > 1}
     if len(states) in (0, model.n_variables):

@@ -12,16 +12,7 @@ from graftwork.inference.layout import Ints, Layout
 def colour_classes(layout: Layout, free: Ints | None = None) -> list[Ints]:
     """Return classes of variables without an edge inside; those of many neighbours come first.
 
-    Parameters
-    ----------
-    layout : Layout
-    free : (k,) int64, optional
-        The variables wanted; all by default.
-
-    Examples
-    --------
-    >>> [found.tolist() for found in colour_classes(Layout.of([2] * 4, [(0, 1), (0, 2), (0, 3)]))]
-    [[0], [1, 2, 3]]
+    Shapes: free (k,) int64.
     """
     n = layout.n_variables
     colour = colours(n, layout.edges)
@@ -37,11 +28,6 @@ def colours(n: int, edges: Ints) -> Ints:
     """Return a colour for each of ``n`` variables, greedily (smallest last).
 
     The last few answers are remembered.
-
-    Examples
-    --------
-    >>> colours(3, np.array([(0, 1), (1, 2)])).tolist()
-    [0, 1, 0]
     """
     return _colours(n, np.ascontiguousarray(edges, dtype=np.int64).tobytes())
 

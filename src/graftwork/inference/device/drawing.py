@@ -42,31 +42,17 @@ Update = Callable[["DeviceNetwork", Tensor, Tensor, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceNetwork:
-    """What Gibbs updates need of a network, as tensors.
+    """What Gibbs updates need of a network, as tensors."""
 
-    Attributes
-    ----------
-    states : int
-        The largest number of states, rounded up to a power of two.
-    seed : int
-        Key of the random numbers.
-    indptr, neighbours : int64, int32
-        Neighbours of variable i are ``neighbours[indptr[i]:indptr[i + 1]]``.
-    unaries : (n, states) float32
-        -inf for states that a variable does not have.
-    tables : (2 m, states, states) float32
-        The table of each slot, by the own state, then by the neighbour's.
-    classes : list of int32 tensors
-        Variables that are updated together.
-    """
-
-    states: int
-    seed: int
+    states: int  # the largest number of states, rounded up to a power of two
+    seed: int  # key of the random numbers
+    # indptr, neighbours: neighbours of variable i are ``neighbours[indptr[i]:indptr[i + 1]]``
     indptr: Tensor
     neighbours: Tensor
-    unaries: Tensor
+    unaries: Tensor  # (n, states): -inf for states that a variable does not have
+    # (2 m, states, states): the table of each slot, by the own state, then by the neighbour's
     tables: Tensor
-    classes: list[Tensor]
+    classes: list[Tensor]  # variables that are updated together
 
 
 def gibbs_sample_on(
@@ -84,22 +70,6 @@ def gibbs_sample_on(
     """Return ``n`` draws as codes, shape (n_variables, n), from Gibbs chains on a device.
 
     Parameters are those of ``inference.sampling.gibbs_sample``.
-
-    Parameters
-    ----------
-    device : "cuda", "cuda:1", ... or "cpu"
-        "cpu" means PyTorch in main memory, which is slow: for tests.
-    n_chains : int, optional
-        Default: one for each draw, at most 65,536.
-    update : callable, optional
-        What updates a class of variables; by default Triton on a graphics card, else PyTorch.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> flat = Potentials(Layout.of([2, 3], [(0, 1)]), np.zeros(11))
-    >>> gibbs_sample_on("cuda", flat, 9, np.random.default_rng(0)).shape  # doctest: +SKIP
-    (2, 9)
     """
     if thin < 1 or burn_in < 0:
         raise ValueError("thin must be at least 1 and burn_in at least 0")
@@ -181,14 +151,6 @@ def padded(potentials: Potentials) -> tuple[int, Floats, NDArray[np.float32]]:
 
     For each state of a neighbour the mean over the own states is taken away: that changes no
     conditional, and sums over many neighbours stay small enough for float32.
-
-    Examples
-    --------
-    >>> from graftwork.inference import Layout
-    >>> weights = np.array([0, 0, 0, 0, 0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    >>> states, unaries, tables = padded(Potentials(Layout.of([2, 3], [(0, 1)]), weights))
-    >>> unaries.tolist(), tables[0].tolist()[0]
-    ([[0.0, 0.0, -inf, -inf], [0.0, 0.0, 0.0, -inf]], [-1.5, -1.5, -1.5, 0.0])
     """
     layout = potentials.layout
     cards, n = layout.cards, layout.n_variables
@@ -279,13 +241,7 @@ def update_plain(network: DeviceNetwork, x: Tensor, members: Tensor, sweep: int)
 
 
 def random_bits(seed: int, sweep: int, variable: int, lanes: int, place: Any = "cpu") -> Tensor:
-    """Return 32 random bits for each chain: Philox 4x32 of (chain, variable, sweep, 0).
-
-    Examples
-    --------
-    >>> random_bits(2**40, 0, 7, 4).shape  # doctest: +SKIP
-    torch.Size([4])
-    """
+    """Return 32 random bits for each chain: Philox 4x32 of (chain, variable, sweep, 0)."""
     torch = import_torch()
     c0 = torch.arange(lanes, dtype=torch.int64, device=place)
     c1, c2, c3 = torch.full_like(c0, variable), torch.full_like(c0, sweep), torch.zeros_like(c0)

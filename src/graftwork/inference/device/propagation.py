@@ -38,23 +38,15 @@ LEAST_LOG = -600.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchBeliefs:
-    """What belief propagation says about each of many evidence sets.
+    """What belief propagation says about each of many evidence sets."""
 
-    Attributes
-    ----------
-    marginals : (sets, n, states) float64
-        Zero beyond the states of a variable, and all zero where the evidence is impossible.
-    log_partition : (sets,) float64
-        The Bethe log Z of what agrees with the evidence: exact on forests.
-    residual : (sets,) float64
-        Largest change of a message in the last sweep; 0 on forests.
-    sweeps : (sets,) int64
-    """
-
+    # (sets, n, states): zero beyond the states of a variable, and all zero where the evidence is
+    # impossible
     marginals: Floats
+    # (sets,): the Bethe log Z of what agrees with the evidence: exact on forests
     log_partition: Floats
-    residual: Floats
-    sweeps: Ints
+    residual: Floats  # (sets,): largest change of a message in the last sweep; 0 on forests
+    sweeps: Ints  # (sets,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,17 +91,7 @@ def propagate_sets(
 ) -> BatchBeliefs:
     """Return the beliefs given each column of ``codes`` (n_variables, sets).
 
-    Parameters
-    ----------
-    potentials : Potentials
-    codes : (n_variables, sets) integers
-        Observed states; -1, or a number from ``cards[i]`` on, where variable i is free.
-    device : "cuda", "cuda:1", ... or "cpu"
-        "cpu" means PyTorch in main memory.
-    max_sweeps, tol, damping
-        As in ``LoopyBP``.
-    send : callable, optional
-        What sends messages; by default Triton on a graphics card, else PyTorch.
+    Shapes: codes (n_variables, sets) integers.
     """
     layout = potentials.layout
     if layout.cards.max(initial=1) > MOST_STATES:
@@ -142,13 +124,7 @@ def propagate_sets(
 
 
 def schedule(layout: Layout) -> list[tuple[Ints, Ints, Ints]]:
-    """Return who sends what in a sweep, step by step: senders, where their slots start, slots.
-
-    Examples
-    --------
-    >>> [slots.tolist() for _, _, slots in schedule(Layout.of([2] * 3, [(0, 1), (1, 2)]))]
-    [[3], [1], [0], [2]]
-    """
+    """Return who sends what in a sweep, step by step: senders, where their slots start, slots."""
     wiring = wire(layout)
     n = layout.n_variables
     owner = np.repeat(np.arange(n), np.diff(wiring.indptr))

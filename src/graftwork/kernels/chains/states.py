@@ -146,29 +146,10 @@ def infer_chains(
 ) -> None:  # fmt: skip
     """Fill log-partition functions, marginals and expected moves of some chains.
 
-    Parameters
-    ----------
-    chains : (m,) int64
-        Which, by rising length.
-    starts : (chains + 1,) int64
-        Chain k has the positions starts[k]:starts[k + 1].
-    weights : (chains,) or (0,) float64
-        Of chains; none are ones.
-    indptr, places, values
-        Attributes of positions in compressed rows, by the place of their weights; no values are
-        ones.
-    rows : (n, outputs) float64
-        Weights of attributes.
-    pairs : (labels, width) float64
-        Weights of pairs of labels, in second order; empty in first.
-    log_moves : (reach, groups, width) float64
-        Weights of moves; reach is the padded number of labels.
-    marginals : (positions, outputs) float64, out
-        Probabilities of outputs times the chain's weight.
-    sums : (reach, groups, width) float64, out
-        Expected moves, weighted, are added.
-    log_partitions : (chains,) float64, out
-        Not weighted.
+    Shapes: chains (m,) int64; starts (chains + 1,) int64; weights (chains,) or (0,) float64; rows
+    (n, outputs) float64; pairs (labels, width) float64; log_moves (reach, groups, width) float64;
+    marginals (positions, outputs) float64, out; sums (reach, groups, width) float64, out;
+    log_partitions (chains,) float64, out.
     """
     about = starts, weights, indptr, places, values
     _pass_over_chains(

@@ -16,20 +16,11 @@ _NONE = np.zeros(0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
-    """Where attributes are: the matrix of positions and attributes by columns.
+    """Where attributes are: the matrix of positions and attributes by columns."""
 
-    Attributes
-    ----------
-    starts : (attributes + 1,) int64
-    positions : int32
-        Attribute ``a`` is at positions[starts[a]:starts[a + 1]].
-    values : float64
-        Its values there; none are ones.
-    """
-
-    starts: Ints
-    positions: Codes
-    values: Floats
+    starts: Ints  # (attributes + 1,)
+    positions: Codes  # attribute ``a`` is at positions[starts[a]:starts[a + 1]]
+    values: Floats  # its values there; none are ones
 
     @staticmethod
     def of(sequences: Sequences, first: int = 0, last: int | None = None) -> Occurrences:
@@ -47,29 +38,18 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainData:
-    """Sequences and their labels.
-
-    Attributes
-    ----------
-    shape : ChainShape
-    sequences : Sequences
-    weights : (sequences,) or (0,) float64
-        Of sequences; none are ones.
-    position_weights : (positions,) or (0,) float64
-        The same for each position.
-    label_columns, pair_columns : int32
-        The columns of the outputs that are true at each position; -1 where there is no pair, and no
-        pairs at all in first order.
-    pairs, triples : (positions,) int64
-        The pair (triple) of labels that ends at each position, -1 where there is none.
-    """
+    """Sequences and their labels."""
 
     shape: ChainShape
     sequences: Sequences
-    weights: Floats
-    position_weights: Floats
+    weights: Floats  # (sequences,) or (0,): of sequences; none are ones
+    position_weights: Floats  # (positions,) or (0,): the same for each position
+    # label_columns, pair_columns: the columns of the outputs that are true at each position; -1
+    # where there is no pair, and no pairs at all in first order
     label_columns: Codes
     pair_columns: Codes
+    # pairs, triples: (positions,): the pair (triple) of labels that ends at each position, -1
+    # where there is none
     pairs: Ints
     triples: Ints
 

@@ -19,23 +19,15 @@ MOST_FEATURES = 2**27
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainFeatures:
-    """All candidate features of a chain, numbered from 0.
-
-    Attributes
-    ----------
-    shape : ChainShape
-    starts : (attributes + 1,) int64
-        Features of attribute ``a`` are starts[a]:starts[a + 1].
-    attributes, columns : (starts[-1],) int32
-        The attribute of each of these features, and the column of the output it votes for.
-    pairs, triples : int64
-        Pairs and triples of labels with a feature, which follow in this order.
-    """
+    """All candidate features of a chain, numbered from 0."""
 
     shape: ChainShape
-    starts: Ints
+    starts: Ints  # (attributes + 1,): features of attribute ``a`` are starts[a]:starts[a + 1]
+    # attributes, columns: (starts[-1],): the attribute of each of these features, and the column
+    # of the output it votes for
     attributes: Codes
     columns: Codes
+    # pairs, triples: pairs and triples of labels with a feature, which follow in this order
     pairs: Ints
     triples: Ints
 
@@ -86,37 +78,19 @@ class ChainFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """How often features are seen in the data, with the weights of their chains.
+    """How often features are seen in the data, with the weights of their chains."""
 
-    Attributes
-    ----------
-    sums : (features,) float64
-        Sum of the feature over all positions.
-    spread : (features,) float64
-        About how much the sum would vary if labels were drawn anew: the curvature of the loss at
-        a model that knows no more than the feature.
-    squares : (features,) float64
-        Mean square of the values of the feature's attribute.
-    """
-
-    sums: Floats
+    sums: Floats  # (features,): sum of the feature over all positions
+    # (features,): about how much the sum would vary if labels were drawn anew: the curvature of
+    # the loss at a model that knows no more than the feature
     spread: Floats
-    squares: Floats
+    squares: Floats  # (features,): mean square of the values of the feature's attribute
 
 
 def find_features(
     data: ChainData, *, observed: bool = True, min_count: int = 1
 ) -> tuple[ChainFeatures, Seen]:
-    """Return the candidate features of labelled chains, and how often each is seen.
-
-    Parameters
-    ----------
-    observed : bool
-        Only features seen in the data; otherwise every attribute with every output, and every pair
-        and triple of labels.
-    min_count : int
-        Attributes at fewer positions have no features.
-    """
+    """Return the candidate features of labelled chains, and how often each is seen."""
     every = data.n_attributes * data.shape.n_outputs
     if not observed and every > MOST_FEATURES:
         raise TooLargeError(

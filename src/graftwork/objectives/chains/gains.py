@@ -18,13 +18,7 @@ def feature_gains(point: ChainPoint, lam: float, l2: float, chosen: Ints) -> Flo
     moves from label to label as equally probable everywhere. Only the order in which features are
     activated depends on it.
 
-    Parameters
-    ----------
-    point : ChainPoint
-    lam, l2 : float
-        Strengths of the penalty.
-    chosen : (k,) int64
-        Features.
+    Shapes: chosen (k,) int64.
     """
     objective, data = point.objective, point.objective.data
     features, total = objective.features, objective.total

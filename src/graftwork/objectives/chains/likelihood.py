@@ -46,20 +46,11 @@ MOST_MARGINALS = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Weights as kernels want them.
+    """Weights as kernels want them."""
 
-    Attributes
-    ----------
-    slots : (attributes,) int32
-        The row of each attribute, -1 for none.
-    rows : (n, columns) float64
-    pairs, moves : float64
-        See ``ChainShape.moves``.
-    """
-
-    slots: Codes
-    rows: Floats
-    pairs: Floats
+    slots: Codes  # (attributes,): the row of each attribute, -1 for none
+    rows: Floats  # (n, columns)
+    pairs: Floats  # pairs, moves: see ``ChainShape.moves``
     moves: Floats
 
     @staticmethod
@@ -79,17 +70,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Active:
-    """The attributes of positions that have weights, for as long as these are the same ones.
+    """The attributes of positions that have weights, for as long as these are the same ones."""
 
-    Attributes
-    ----------
-    slots : (attributes,) int32
-        The row of each attribute, -1 for none.
-    starts, places, values
-        Compressed rows of positions: the rows of their attributes, and values; none are ones.
-    """
-
-    slots: Codes
+    slots: Codes  # (attributes,): the row of each attribute, -1 for none
+    # starts, places, values: compressed rows of positions: the rows of their attributes, and
+    # values; none are ones
     starts: Ints
     places: Codes
     values: Floats
@@ -119,31 +104,15 @@ class Active:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Sequences that follow each other, whose marginals are held at the same time.
+    """Sequences that follow each other, whose marginals are held at the same time."""
 
-    Attributes
-    ----------
-    sequences, positions : slice
-        Which ones.
-    starts : (sequences + 1,) int64
-        Where each starts, from the block's first position.
-    chains : list of int64 arrays
-        Their numbers in the block, in parts for threads.
-    attributes : int64
-        Those that occur.
-    places : Occurrences
-        Where each of these does in the block.
-    parts : list of slice
-        These attributes in parts for threads.
-    """
-
-    sequences: slice
+    sequences: slice  # sequences, positions: which ones
     positions: slice
-    starts: Ints
-    chains: list[Ints]
-    attributes: Ints
-    places: Occurrences
-    parts: list[slice]
+    starts: Ints  # (sequences + 1,): where each starts, from the block's first position
+    chains: list[Ints]  # their numbers in the block, in parts for threads
+    attributes: Ints  # those that occur
+    places: Occurrences  # where each of these does in the block
+    parts: list[slice]  # these attributes in parts for threads
 
     @staticmethod
     def of(sequences: Sequences, first: int, last: int, size: int, n_threads: int) -> Block:
@@ -175,18 +144,7 @@ def cut_blocks(sequences: Sequences, n_columns: int, n_threads: int) -> list[Blo
 
 
 class ChainLikelihood:
-    """The mean negative log-likelihood of the labels of a sequence, given its attributes, in nats.
-
-    Parameters
-    ----------
-    data : ChainData
-    features : ChainFeatures
-        All candidates.
-    seen : Seen
-        How often each is seen.
-    n_jobs : int, optional
-        Threads; None is every core. Nothing depends on it.
-    """
+    """The mean negative log-likelihood of a sequence's labels given its attributes, in nats."""
 
     def __init__(
         self, data: ChainData, features: ChainFeatures, seen: Seen, n_jobs: int | None = None
@@ -356,18 +314,12 @@ class ChainLikelihood:
 
 @dataclass(frozen=True, eq=False)
 class ChainPoint:
-    """The loss of chains at one set of weights.
-
-    Attributes
-    ----------
-    gradients : (features,) float64
-        Of every candidate feature.
-    """
+    """The loss of chains at one set of weights."""
 
     objective: ChainLikelihood
     potentials: FeatureWeights
     value: float
-    gradients: Floats
+    gradients: Floats  # (features,): of every candidate feature
     exact = True
     trusted = True
 
@@ -399,11 +351,6 @@ def cut_chains(starts: Ints, part: int = PART) -> list[Ints]:
 
     Empty chains are left out: there is nothing to compute for them. Parts do not depend on the
     number of threads. Chains of about the same length go side by side.
-
-    Examples
-    --------
-    >>> cut_chains(np.array([0, 3000, 7000, 7000, 10000]))
-    [array([0, 3]), array([1])]
     """
     lengths = starts[1:] - starts[:-1]
     chains = lengths.argsort(kind="stable")[np.count_nonzero(lengths == 0) :]

@@ -27,15 +27,7 @@ _HIGH = "The upper end of the interval of its strength (95 %)."
 
 
 def resampled_columns(found: Mapping[str, Any], pairs: Sequence[tuple[str, str]]) -> list[Record]:
-    """Return columns of pairs: how often resamples have the edge, and the interval of its strength.
-
-    Parameters
-    ----------
-    found : mapping
-        As `graftwork.report.bootstrap.bootstrap_dict` returns it, and bootstrap.json holds it.
-    pairs : sequence of (str, str)
-        Names of the variables, as texts.
-    """
+    """Return columns of pairs: the edge's frequency in resamples, its strength's interval."""
     records = {frozenset((str(r["first"]), str(r["second"]))): r for r in found["edges"]}
     empty = {"frequency": 0.0 if found["resamples"] else None, "low": None, "high": None}
     own = [records.get(frozenset(pair), empty) for pair in pairs]
@@ -75,17 +67,7 @@ def bootstrap_view(
     title: str,
     meanings: Meanings | None = None,
 ) -> Record:
-    """Return what the page shows of a bootstrap: all pairs that are an edge anywhere.
-
-    Parameters
-    ----------
-    found : mapping
-        As `graftwork.report.bootstrap.bootstrap_dict` returns it.
-    names : sequence
-        The variables.
-    model : PairwiseMRF or None
-        The network of all rows; without it no questions are answered.
-    """
+    """Return what the page shows of a bootstrap: all pairs that are an edge anywhere."""
     named = [str(name) for name in names]
     place = {name: i for i, name in enumerate(named)}
     records = found["edges"]

@@ -36,17 +36,7 @@ def comparison_view(
     tests: Sequence[Tested],
     title: str,
 ) -> Record:
-    """Return what the page shows of a comparison: the differences, then each group's network.
-
-    Parameters
-    ----------
-    found : mapping
-        As `graftwork.report.groups.groups_dict` returns it, and groups.json holds it.
-    models : sequence of PairwiseMRF
-        The network of each group, of the same variables.
-    tests : sequence of mappings
-        p- and q-values of each network's edges.
-    """
+    """Return what the page shows of a comparison: the differences, then each group's network."""
     names = models[0].names
     labels = [str(group["group"]) for group in found["groups"]]
     if any(model.states != models[0].states for model in models):

@@ -31,22 +31,7 @@ def saved_view(
     groups: Mapping[Any, Any] | None = None,
     meanings: Meanings | None = None,
 ) -> Record:
-    """Return what the page shows of a model file, or of a folder that a command wrote.
-
-    Parameters
-    ----------
-    source : Path
-        A model file, of graftwork or of another program; or a folder with model.gw (learn, path,
-        crf), groups.json (compare-groups) or bootstrap.json (bootstrap).
-    groups : mapping of variable to group, optional
-        To colour the variables of a network by.
-    meanings : mapping of variable to {state: words}, optional
-
-    Raises
-    ------
-    DataError
-        If the folder has none of these files.
-    """
+    """Return what the page shows of a model file, or of a folder that a command wrote."""
     if not source.is_dir():
         return _model_view(source, title, groups, meanings)
     if (source / "model.gw").is_file():

@@ -35,19 +35,7 @@ def view_of(
 ) -> Record:
     """Return everything the page shows of one or more networks of the same variables.
 
-    Parameters
-    ----------
-    states : sequence of sequences of str
-        Of each variable.
-    places : array, shape (variables, 2)
-    models : sequence of dict
-        See `model_view`.
-    groupings : sequence of dict
-        What variables may be coloured by; see `grouping`.
-    columns : sequence of dict
-        Numbers of the variables; see `column`.
-    words : sequence of str
-        Paragraphs of the overview.
+    Shapes: places (variables, 2).
     """
     return {
         "format": "graftwork-explorer",
@@ -74,16 +62,7 @@ def model_view(
 ) -> Record:
     """Return what the page shows of one network: pairs with their numbers, and its potentials.
 
-    Parameters
-    ----------
-    pairs : array, shape (pairs, 2)
-        What is drawn: the edges, or more pairs than that.
-    columns : sequence of dict
-        Numbers of the pairs; see `column`.
-    model : PairwiseMRF, optional
-        What questions are answered by; without it there are none.
-    names : sequence
-        The page's variables, if the model has them in another order.
+    Shapes: pairs (pairs, 2).
     """
     view: Record = {"label": label, "pairs": packed(pairs, "i4"), "columns": list(columns)}
     if model is not None:
@@ -187,13 +166,7 @@ def edge_columns(
 
 
 def places_of(n: int, edges: Ints, strengths: Floats) -> Floats:
-    """Return where the variables go, shape (n, 2).
-
-    Examples
-    --------
-    >>> places_of(3, np.array([[0, 1]]), np.ones(1)).shape
-    (3, 2)
-    """
+    """Return where the variables go, shape (n, 2)."""
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
     for (i, j), strength in zip(edges.tolist(), strengths.tolist(), strict=True):
@@ -203,13 +176,7 @@ def places_of(n: int, edges: Ints, strengths: Floats) -> Floats:
 
 
 def grouping(label: str, groups: Sequence[Any]) -> Record:
-    """Return groups of the variables that the page may colour by; None is in no group.
-
-    Examples
-    --------
-    >>> grouping("Community", [1, 1, None])
-    {'label': 'Community', 'names': ['1'], 'of': [0, 0, -1]}
-    """
+    """Return groups of the variables that the page may colour by; None is in no group."""
     numbered = all(isinstance(group, int | None) for group in groups)
     given = [group for group in groups if group is not None]
     known = list(dict.fromkeys(map(text_of, sorted(given) if numbered else given)))
@@ -227,14 +194,7 @@ def groupings_of(model: PairwiseMRF, groups: Mapping[Any, Any] | None) -> list[R
 
 
 def state_texts(model: PairwiseMRF, meanings: Meanings | None = None) -> list[list[str]]:
-    """Return the states of each variable as texts, with their meanings behind them if known.
-
-    Examples
-    --------
-    >>> model = PairwiseMRF({"odor": ["f", "n"]})
-    >>> state_texts(model, {"odor": {"f": "foul", "n": "none"}})
-    [['f (foul)', 'n (none)']]
-    """
+    """Return the states of each variable as texts, with their meanings behind them if known."""
     out = []
     for name, states in model.states.items():
         words = (meanings or {}).get(name, {})

@@ -56,25 +56,7 @@ def explore(
     groups: Mapping[Any, Any] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a page to look at something learned in a browser, and return where it is.
-
-    Parameters
-    ----------
-    learned : MarkovNetwork, PairwiseMRF, Bootstrap, GroupComparison, ChainCRF or ChainModel
-    path : path-like
-        Where to write it: a name that ends in .html or .htm.
-    groups : mapping of variable to group, optional
-        Groups to colour the variables of a network by.
-    title : str, optional
-        The page's title.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-    >>> explore(model, Path(tempfile.mkdtemp(), "net.html")).name
-    'net.html'
-    """
+    """Write a page to look at something learned in a browser, and return where it is."""
     options = {} if groups is None else {"groups": groups}
     # A name that cannot be written to is refused before the layout is computed.
     if title is not None and not isinstance(title, str):
@@ -152,27 +134,7 @@ def network_view(
     meanings: Meanings | None = None,
     untested: str = "its edges were not tested",
 ) -> Record:
-    """Return what the page shows of a network, with what is known besides.
-
-    Parameters
-    ----------
-    groups : mapping of variable to group, optional
-    tests : mapping of ends to (p-value, q-value), optional
-    predictability : mapping of variable to share, optional
-    bootstrap : mapping, optional
-        As `bootstrap_dict` returns it.
-    info : mapping, optional
-        How it was learned, as model files keep it.
-    meanings : mapping of variable to {state: words}, optional
-    untested : str
-        Why there are no tests, where there are none.
-
-    Examples
-    --------
-    >>> model = PairwiseMRF({"a": [0, 1], "b": [0, 1]}, None, {("a", "b"): [[1, 0], [0, 1]]})
-    >>> network_view(model)["names"]
-    ['a', 'b']
-    """
+    """Return what the page shows of a network, with what is known besides."""
     names = [str(name) for name in model.names]
     more = [] if bootstrap is None else resampled_columns(bootstrap, _edge_names(model))
     columns = [] if bootstrap is None else variable_columns(bootstrap, names)

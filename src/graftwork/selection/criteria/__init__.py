@@ -16,7 +16,7 @@ import numpy as np
 
 from graftwork.grafting import Outcome, Problem
 from graftwork.inference.layout import Potentials
-from graftwork.registry import Registry
+from graftwork.registry import CRITERIA as CRITERIA
 from graftwork.selection.folds import Fold, Folder
 from graftwork.selection.path import Basis, LambdaPath, PathEnd, PathPoint
 
@@ -44,21 +44,7 @@ Learn = Callable[[Callable[[float], Problem], Potentials], Potentials]
 
 
 class Judge(ABC):
-    """Looks at one lambda after the other, from large to small, for the smallest criterion.
-
-    Parameters
-    ----------
-    paths : sequence of LambdaPath
-        What is fitted at each lambda.
-    basis : Basis
-        What they are judged by.
-
-    Attributes
-    ----------
-    smooth : bool
-        Whether the criterion changes smoothly with lambda, so that its minimum lies between those
-        looked at.
-    """
+    """Looks at one lambda after the other, from large to small, for the smallest criterion."""
 
     smooth = False
 
@@ -83,21 +69,7 @@ class Judge(ABC):
         return potentials
 
     def judged(self, learn: Learn, near: int, best: int) -> tuple[float, float] | None:
-        """Return the criterion of networks that are learned in another way; None if it has none.
-
-        Parameters
-        ----------
-        learn : function
-        near : int
-            The place of a lambda whose networks are near.
-        best : int
-            The place of the lambda to compare with.
-
-        Returns
-        -------
-        criterion, excess : float
-            The second is the difference between the two, over its standard error.
-        """
+        """Return the criterion of networks that are learned in another way; None if it has none."""
         return None
 
 
@@ -138,7 +110,3 @@ class Criterion(Protocol):
     def begin(self, path: LambdaPath, folder: Folder, rng: np.random.Generator) -> Judge | None:
         """Return the judge of a path; None if there are too few rows to judge anything."""
         ...
-
-
-#: Criteria by name; the trait "goals" says what each serves.
-CRITERIA: Registry[Criterion] = Registry(__name__)

@@ -11,7 +11,6 @@ import numpy as np
 from graftwork.grafting import Outcome, PairFactors, Problem
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Potentials
-from graftwork.registry import register
 from graftwork.selection.criteria.information import EbicRefit
 from graftwork.selection.levels import find_levels
 from graftwork.selection.path import LambdaPath, PathEndedError, path_values
@@ -20,7 +19,6 @@ from graftwork.selection.path import LambdaPath, PathEndedError, path_values
 ACCURACY = 1e-3
 
 
-@register("adaptive", goals=("structure",))
 @dataclass(frozen=True, slots=True)
 class Adaptive(EbicRefit):
     """Penalties divided by the strengths of a first fit; then EBIC of refits chooses lambda.
@@ -39,13 +37,6 @@ class Adaptive(EbicRefit):
         """Return the factors of the second path: the mean strength over each edge's own.
 
         If it is cut short (Ctrl-C, a budget), return what there is by then.
-
-        Parameters
-        ----------
-        problem_at : function
-            The problem with a given lambda.
-        options : dict
-            Of the loop.
         """
         used = {name: options[name] for name in ("budget", "rng", "observer")}
         path = LambdaPath(problem_at, **used)

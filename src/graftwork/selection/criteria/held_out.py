@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftwork.inference.layout import Floats, Potentials
-from graftwork.registry import register
 from graftwork.selection.criteria import FoldsJudge, Judge, Learn
 from graftwork.selection.folds import Folder, count_observations, deal, draw
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
 
 
-@register("hold-out", goals=("prediction",))
 @dataclass(frozen=True, slots=True)
 class HoldOut:
     """The rows of one random share are predicted by networks learned from the others."""
@@ -38,7 +36,6 @@ class HoldOut:
         return _Predicting(path, [folder.fold(weights - judged, judged)], basis)
 
 
-@register("k-fold", goals=("prediction",))
 @dataclass(frozen=True, slots=True)
 class KFold:
     """Each of several shares of the rows is predicted by networks learned from the others."""

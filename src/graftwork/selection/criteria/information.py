@@ -11,7 +11,6 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import Outcome
 from graftwork.inference.layout import Ints, Potentials
-from graftwork.registry import register
 from graftwork.selection.criteria import Judge
 from graftwork.selection.folds import Folder
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
@@ -24,7 +23,6 @@ REFIT_ACCURACY = 2e-4
 ROUNDING = 1e-9
 
 
-@register("ebic", goals=("prediction", "structure"))
 @dataclass(frozen=True, slots=True)
 class Ebic:
     """The extended Bayesian information criterion of the penalised fits (see ``ebic``)."""
@@ -40,7 +38,6 @@ class Ebic:
         return _Informed(path, self.gamma, _penalised)
 
 
-@register("ebic-then-refit", goals=("prediction", "structure"))
 @dataclass(frozen=True, slots=True)
 class EbicThenRefit(Ebic):
     """The same, and the edges at the lambda chosen are fitted again without the penalty."""
@@ -48,7 +45,6 @@ class EbicThenRefit(Ebic):
     refits = True
 
 
-@register("ebic-refit", goals=("prediction", "structure"))
 @dataclass(frozen=True, slots=True)
 class EbicRefit(Ebic):
     """The same criterion of the edges at each lambda, fitted again without the penalty."""

@@ -10,25 +10,14 @@ import numpy as np
 
 from graftwork.errors import DataError
 from graftwork.grafting import PairSpace
-from graftwork.registry import register
 from graftwork.selection.criteria import FoldsJudge, Judge
 from graftwork.selection.folds import Fold, Folder, count_observations, draw
 from graftwork.selection.path import Basis, LambdaPath, PathEnd, PathPoint
 
 
-@register("stars", goals=("structure",))
 @dataclass(frozen=True, slots=True)
 class Stars:
     """The least regularised network whose edges are stable over subsamples of the rows.
-
-    Parameters
-    ----------
-    threshold : float
-        Largest instability: the mean over pairs of 2 p (1 - p), p being the share of subsamples
-        in which the pair is an edge.
-    subsamples : int
-    size : int, optional
-        Observations in each; by default 10 times the root of all, at most four fifths of them.
 
     References
     ----------
@@ -67,19 +56,7 @@ class Stars:
 
 
 class Instability(FoldsJudge):
-    """Networks of subsamples: the share of them that disagree about a pair.
-
-    Parameters
-    ----------
-    path : LambdaPath
-        Of all rows.
-    folds : list of Fold
-        The subsamples.
-    threshold : float
-        The largest instability that is accepted.
-    size : int
-        Observations in each subsample.
-    """
+    """Networks of subsamples: the share of them that disagree about a pair."""
 
     def __init__(self, path: LambdaPath, folds: list[Fold], threshold: float, size: int) -> None:
         basis = Basis("stars", len(folds), size, threshold=threshold)
@@ -108,15 +85,7 @@ class Instability(FoldsJudge):
 def instability(keys: np.ndarray, n_networks: int, n_pairs: int) -> float:
     """Return the mean over all pairs of 2 p (1 - p), p being the share of networks with the pair.
 
-    Parameters
-    ----------
-    keys : (edges,) int64
-        The edges of all networks together, as numbers.
-
-    Examples
-    --------
-    >>> instability(np.array([5, 5, 7]), 2, 4)
-    0.125
+    Shapes: keys (edges,) int64.
     """
     if not n_pairs:
         return 0.0
