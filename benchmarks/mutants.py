@@ -6,8 +6,8 @@ A mutant is the package with one small defect: a comparison that takes in its bo
 out, another arithmetic operator, a constant plus one or doubled, "and" for "or", a condition
 negated, a "not" left out, None returned, a statement deleted. Text, annotations, decorators,
 errors and compiled functions stay as they are. The tests of its room run on a copy of the package,
-those first that name what is changed, up to the first failure. A mutant that takes five times as
-long as the package is killed too. The same seed gives the same mutants of the same code.
+those first that name what is changed, up to the first failure. A mutant that takes more than twice
+the package's CPU time is killed too. A seed gives the same mutants of the same code.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROOMS = {
     "penalties": ["penalties"],
     "solvers": ["solvers"],
     "objectives": ["objectives", "chains"],
-    "testing": ["testing"],
+    "significance": ["significance"],
     "inference": ["inference"],
     "models": ["models", "chains"],
 }
@@ -307,7 +307,7 @@ def run(task: Task) -> list[Row]:
         sys.dont_write_bytecode = False  # the forks read what is written now
         began = time.process_time()
         failed, seconds = run_tests(copy, files)
-        limit = 30 + 5 * round(time.process_time() - began)
+        limit = 20 + 2 * round(time.process_time() - began)
         failed = failed or killer(copy, files, limit)[0]
         if failed:
             said = (copy / "output.txt").read_text()[-2000:]

@@ -28,10 +28,10 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.testing.contrasts import frequent_states
-from graftwork.testing.edge_tests import EdgeTests
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.contrasts import frequent_states
+from graftwork.significance.edge_tests import EdgeTests
+from graftwork.significance.evidence import log_q_values
+from graftwork.significance.rows import FittedRows
 
 # Variables, states (None: two to six), rows.
 SETTINGS = {

@@ -15,7 +15,7 @@ from doors.data import PlacedTable, prepare_parts
 from doors.device import DeviceEngine, operations
 from doors.device import engine as engines
 from doors.objectives import configurations, some_rows
-from doors.testing import (
+from doors.significance import (
     EdgeTests,
     FittedRows,
     MomentTables,
@@ -254,8 +254,8 @@ def test_inverses(both, monkeypatch):
 
 def test_rough_hessians_are_about_those_of_all_rows(monkeypatch):
     monkeypatch.setattr(configurations, "MOST", 3)
-    monkeypatch.setattr("graftwork.testing.hessian.ENOUGH_ROWS", 3000)
-    monkeypatch.setattr("graftwork.testing.hessian.MANY_ROWS", 2000)
+    monkeypatch.setattr("graftwork.significance.hessian.ENOUGH_ROWS", 3000)
+    monkeypatch.setattr("graftwork.significance.hessian.MANY_ROWS", 2000)
     monkeypatch.setattr("graftwork.device.counting.MOST_KEYS", 3)
     table = made(False, 30_000)
     sample = prepare_parts(PlacedTable.cut(table, 30_000, DeviceEngine(torch.device("cpu"), 1)))

@@ -34,7 +34,7 @@ from doors.models import Gaps
 from doors.objectives import independent_potentials
 from doors.report import bootstrap_text
 from doors.selection import StructureSearch
-from doors.testing import moved
+from doors.significance import moved
 from support.problems import random_table, with_holes
 
 ARRAYS = (

@@ -24,7 +24,14 @@ from doors.data import (
     prepare_parts,
 )
 from doors.objectives import configurations, marks_of, some_rows
-from doors.testing import FittedRows, MomentTables, Parameters, all_states, examine_pairs, hessian
+from doors.significance import (
+    FittedRows,
+    MomentTables,
+    Parameters,
+    all_states,
+    examine_pairs,
+    hessian,
+)
 
 CARDS = [2, 3, 5, 2, 4, 3]
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]

@@ -11,7 +11,7 @@ from doors.data import prepare
 from doors.grafting import only, with_pairs
 from doors.objectives import PseudoLikelihood, independent_potentials
 from doors.selection import AbsentPairs, absent, refit, shifts, unshrunk
-from doors.testing import (
+from doors.significance import (
     SHARE,
     Cut,
     FittedRows,

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from problems import gappy_chain
 
 import graftwork as gw
+
+from support.problems import gappy_chain
 
 pytestmark = pytest.mark.slow
 

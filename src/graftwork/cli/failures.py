@@ -196,7 +196,7 @@ def one_line(text: str) -> str:
 
     Examples
     --------
-    >>> one_line("two\n  lines")
+    >>> one_line("two\\n  lines")
     'two lines'
     """
     return cut(" ".join(text.split()), MOST_SAID)

@@ -17,8 +17,8 @@ from graftwork.parameters import number as checked_number
 from graftwork.penalties import PENALTIES
 from graftwork.records import Record, as_frame
 from graftwork.selection.levels import Levels, find_levels
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.tails import log_tail
+from graftwork.significance.evidence import log_q_values
+from graftwork.significance.tails import log_tail
 
 NUMBERS = ("information", "statistic", "df", "p_value", "q_value")
 COLUMNS = ("first", "second", *NUMBERS)

@@ -59,9 +59,9 @@ def write_lines(path: str | PathLike[str], lines: Iterable[str]) -> None:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "note.txt"
-    >>> write_lines(path, ["one\n", "two\n"])
+    >>> write_lines(path, ["one\\n", "two\\n"])
     >>> path.read_text()
-    'one\ntwo\n'
+    'one\\ntwo\\n'
     """
     target = Path(path)
     with replacing(target) as raw:

@@ -83,7 +83,7 @@ def write_parts(tables: Iterable[Table], path: str | PathLike[str]) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
     >>> write_parts([as_table([[1]], names=["a"]), as_table([[2]], names=["a"])], path)
     >>> path.read_text()
-    'a\n1\n2\n'
+    'a\\n1\\n2\\n'
     """
     write_lines(
         path,

@@ -223,7 +223,7 @@ def file_columns(file: Path, states: Mapping[Any, Collection[Any]]) -> Raw:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("id,a\n7,1\n8,2\n")
+    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
     >>> file_columns(path, {"a": ("1", "2")}).column(0).states
     ('1', '2')
     """
@@ -251,7 +251,7 @@ def text_columns(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("id,a\n7,1\n8,2\n")
+    >>> _ = path.write_text("id,a\\n7,1\\n8,2\\n")
     >>> text_columns(path).column(0).states
     ('7', '8')
     """
@@ -357,7 +357,7 @@ def opened_text(
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "t.csv")
-    >>> _ = path.write_text("a;b\n1;2\n")
+    >>> _ = path.write_text("a;b\\n1;2\\n")
     >>> with opened_text(Source.of(path), None, "auto") as text:
     ...     text.sep, text.titles, list(text.chunks)
     (';', ['a', 'b'], [([['1', '2']], [2])])

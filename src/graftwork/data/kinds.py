@@ -159,7 +159,7 @@ def kind_of(source: Source) -> Kind:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "x.npy")
-    >>> _ = path.write_bytes(b"\x93NUMPY")
+    >>> _ = path.write_bytes(b"\\x93NUMPY")
     >>> kind_of(Source.of(path))
     Traceback (most recent call last):
     graftwork.errors.DataError: this is a NumPy array; fit it in Python: fit(numpy.load(path)), ...

@@ -1,6 +1,6 @@
 """Squared slopes in the parameters of edges, summed over rows: in float64.
 
-What `graftwork.testing.profiles` does row block by row block, as products: variables that have
+What `graftwork.significance.profiles` does row block by row block, as products: variables that have
 equally many parameters and edges go together.
 """
 
@@ -15,8 +15,8 @@ from graftwork.device.memory import free_bytes, tensor
 from graftwork.device.network import DeviceNetwork, weighted
 from graftwork.device.rows import Chunk, DeviceRows
 from graftwork.inference.layout import Floats, Ints, Potentials
-from graftwork.testing.contrasts import Contrasts
-from graftwork.testing.profiles import Influences, alike
+from graftwork.significance.contrasts import Contrasts
+from graftwork.significance.profiles import Influences, alike
 
 # Shares of the free memory that slopes of all edges take, and what they are computed from.
 SHARE, OF_SCORES = 0.2, 0.1

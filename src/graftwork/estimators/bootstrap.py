@@ -22,7 +22,7 @@ from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.notebooks import repr_html
 from graftwork.parameters import number
-from graftwork.testing.selected import interval_of_shown
+from graftwork.significance.selected import interval_of_shown
 
 Record = dict[str, Any]
 

@@ -15,9 +15,14 @@ from graftwork.models.graphs import EDGE_NUMBERS, INTERVAL, KEPT, TESTS, sizes_o
 from graftwork.records import Record
 from graftwork.records import Records as Records
 from graftwork.records import as_frame as as_frame
-from graftwork.testing import Evidence
-from graftwork.testing.resampled import equivalent
-from graftwork.testing.selected import interval_of_shown, least_shown, needed_statistics, shrunk
+from graftwork.significance import Evidence
+from graftwork.significance.resampled import equivalent
+from graftwork.significance.selected import (
+    interval_of_shown,
+    least_shown,
+    needed_statistics,
+    shrunk,
+)
 
 COLUMNS = ("first", "second", *EDGE_NUMBERS)
 NEAR_COLUMNS = ("first", "second", *TESTS)

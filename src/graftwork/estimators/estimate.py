@@ -21,8 +21,8 @@ from graftwork.estimators.spec import FitSpec
 from graftwork.grafting import Everything, NetworkFamily
 from graftwork.kernels.counts import MOST_BITSET_CELLS
 from graftwork.objectives.pseudo import MEMORY
+from graftwork.significance.variances import TILE
 from graftwork.solvers.memory import pairs_kept
-from graftwork.testing.variances import TILE
 
 # Edges for each variable of the network whose memory is estimated: structure searches ended with 2
 # (scale-free networks) to 6 (msnbc).

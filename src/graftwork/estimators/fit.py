@@ -44,8 +44,8 @@ from graftwork.models import PairwiseMRF
 from graftwork.models.gaps import Gaps
 from graftwork.models.observed import Fitted
 from graftwork.selection import LambdaChoice, PathPoint
-from graftwork.testing import DrawnFrom, Evidence
-from graftwork.testing.lost import NOTHING_LOST, Lost
+from graftwork.significance import DrawnFrom, Evidence
+from graftwork.significance.lost import NOTHING_LOST, Lost
 
 # Runs that end for these reasons have solved their weights, unless the solver gave up.
 SOLVED = ("edges", "given", "searched")

@@ -24,9 +24,9 @@ from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.testing.contrasts import Contrasts, frequent_states
-from graftwork.testing.lost import NOTHING_LOST, Lost
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.contrasts import Contrasts, frequent_states
+from graftwork.significance.lost import NOTHING_LOST, Lost
+from graftwork.significance.rows import FittedRows
 
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit

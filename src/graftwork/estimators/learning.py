@@ -41,8 +41,8 @@ from graftwork.selection import (
 from graftwork.selection.criteria import Criterion
 from graftwork.selection.criteria.adaptive import Adaptive
 from graftwork.selection.folds import Fold, Folder
-from graftwork.testing import DrawnFrom, Evidence
-from graftwork.testing.lost import NOTHING_LOST, Lost
+from graftwork.significance import DrawnFrom, Evidence
+from graftwork.significance.lost import NOTHING_LOST, Lost
 
 # Penalties up to this may let weights grow without end.
 FAINT = 1e-4

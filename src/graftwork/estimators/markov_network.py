@@ -66,7 +66,7 @@ from graftwork.parameters import (
     whole_number,
 )
 from graftwork.selection import LambdaChoice, PathPoint
-from graftwork.testing import Evidence
+from graftwork.significance import Evidence
 
 if TYPE_CHECKING:
     import networkx as nx

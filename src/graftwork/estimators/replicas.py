@@ -30,7 +30,7 @@ from graftwork.models.communities import (
 )
 from graftwork.models.graphs import centralities
 from graftwork.parameters import number
-from graftwork.testing import DrawnFrom
+from graftwork.significance import DrawnFrom
 
 # Of a resample's strength so much is left at least, squared, when what noise added is taken off.
 LEAST_SHARE = 0.01

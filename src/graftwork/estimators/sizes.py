@@ -10,8 +10,8 @@ import numpy as np
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Ints
 from graftwork.limits import PAIRS
-from graftwork.testing.contrasts import MOST_GROUPS
-from graftwork.testing.moments import lanes_for
+from graftwork.significance.contrasts import MOST_GROUPS
+from graftwork.significance.moments import lanes_for
 from graftwork.text import size
 
 # Numbers kept for each two states of a variable while pairs are scored: sums of residuals by

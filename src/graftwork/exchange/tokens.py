@@ -38,7 +38,7 @@ class Tokens:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "numbers.txt")
-    >>> _ = path.write_text("2 # how many\n0.5 1e-3")
+    >>> _ = path.write_text("2 # how many\\n0.5 1e-3")
     >>> tokens = Tokens(path, "a list of numbers")
     >>> tokens.numbers(tokens.whole("a length"), "a number").tolist()
     [0.5, 0.001]

@@ -25,7 +25,7 @@ from graftwork.models.inputs import find
 from graftwork.models.inputs import number as numbered
 from graftwork.notebooks import repr_html
 from graftwork.parameters import number
-from graftwork.testing.edge_tests import Findings
+from graftwork.significance.edge_tests import Findings
 
 Record = dict[str, Any]
 

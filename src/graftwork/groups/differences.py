@@ -21,9 +21,9 @@ from scipy.special import chdtr, chdtrc, chndtr, ndtri
 from graftwork.groups.estimates import Estimates
 from graftwork.groups.shared_states import SharedStates
 from graftwork.inference.layout import Floats, Ints
-from graftwork.testing.edge_tests import Findings, satterthwaite
-from graftwork.testing.evidence import log_q_values
-from graftwork.testing.tails import log_tail
+from graftwork.significance.edge_tests import Findings, satterthwaite
+from graftwork.significance.evidence import log_q_values
+from graftwork.significance.tails import log_tail
 
 
 @dataclass(frozen=True, slots=True, eq=False)

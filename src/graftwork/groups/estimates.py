@@ -33,14 +33,14 @@ from graftwork.objectives import PseudoLikelihood
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection.refits import bent, carry, refit, unshrunk
+from graftwork.significance.contrasts import MOST_GROUPS, Contrasts, all_states
+from graftwork.significance.edge_tests import EdgeTests, most_scale
+from graftwork.significance.hessian import Parameters
+from graftwork.significance.lost import NOTHING_LOST, Lost
+from graftwork.significance.newton import Curvature, newton
+from graftwork.significance.profiles import variations
+from graftwork.significance.rows import FittedRows
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import MOST_GROUPS, Contrasts, all_states
-from graftwork.testing.edge_tests import EdgeTests, most_scale
-from graftwork.testing.hessian import Parameters
-from graftwork.testing.lost import NOTHING_LOST, Lost
-from graftwork.testing.newton import Curvature, newton
-from graftwork.testing.profiles import variations
-from graftwork.testing.rows import FittedRows
 
 #: Refits are solved to this; where Newton steps cannot be had, to the second.
 ACCURACY, LEAST_ACCURACY = 1e-8, 1e-5

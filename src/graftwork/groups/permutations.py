@@ -24,8 +24,8 @@ from graftwork.groups.estimates import Estimates, fit_edges, norms_of, shared_be
 from graftwork.groups.shared_states import Curved
 from graftwork.inference.layout import Floats, Ints
 from graftwork.models import PairwiseMRF
-from graftwork.testing.edge_tests import Findings
-from graftwork.testing.tails import log_tail
+from graftwork.significance.edge_tests import Findings
+from graftwork.significance.tails import log_tail
 
 #: Fits of permutations are solved to this.
 ACCURACY = 1e-5

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.scores import polynomials
 from graftwork.inference.layout import Floats, Ints
-from graftwork.testing.contrasts import LEAST_COUNT, basis_of, pool
+from graftwork.significance.contrasts import LEAST_COUNT, basis_of, pool
 
 Curved = frozenset[tuple[int, int]]
 

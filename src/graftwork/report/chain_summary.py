@@ -142,7 +142,7 @@ def write_weights(path: str | PathLike[str], model: ChainModel) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.csv")
     >>> write_weights(path, ChainCRF(lam=9).fit([[["w=a"]]], [["A"]]).model_)
     >>> path.read_text()
-    'attribute,previous,label,weight\n'
+    'attribute,previous,label,weight\\n'
     """
     header = ["attribute", *(["before"] if model.order == 2 else []), "previous", "label", "weight"]
     write_rows(path, header, ([record[name] for name in header] for record in model.records()))

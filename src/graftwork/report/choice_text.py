@@ -15,7 +15,7 @@ from graftwork.inference.layout import Floats
 from graftwork.selection import LambdaChoice
 from graftwork.selection.criteria import RISES
 from graftwork.selection.path import Basis, EdgeSelection, PathSearch
-from graftwork.testing import Evidence
+from graftwork.significance import Evidence
 from graftwork.text import count, probability, two_digits, verb
 
 # How many pairs that are almost edges are named.

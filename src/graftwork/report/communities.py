@@ -53,7 +53,7 @@ def write_communities(path: str | PathLike[str], found: Mapping[Any, int | None]
     >>> path = pathlib.Path(tempfile.mkdtemp(), "communities.csv")
     >>> write_communities(path, {"a": 1, "b": None})
     >>> path.read_text()
-    'variable,community\na,1\nb,\n'
+    'variable,community\\na,1\\nb,\\n'
     """
     records = [{"variable": name, "community": number} for name, number in found.items()]
     write_records(path, records)

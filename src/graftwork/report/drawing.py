@@ -246,7 +246,7 @@ def label_texts(labelled: Sequence[Any], n_nodes: int) -> list[str]:
 
     Examples
     --------
-    >>> print(*label_texts(["how often one wakes up at night", "mood"], 2), sep="\n")
+    >>> print(*label_texts(["how often one wakes up at night", "mood"], 2), sep="\\n")
     how often one wakes up
     at night
     mood

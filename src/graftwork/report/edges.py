@@ -247,7 +247,7 @@ def write_couplings(path: str | PathLike[str], network: PairwiseMRF) -> None:
     >>> pair = {("a", "b"): [[1, 0], [0, 1]]}
     >>> write_couplings(path, PairwiseMRF({"a": [0, 1], "b": [0, 1]}, pairwise=pair))
     >>> path.read_text()
-    'first,second,norm,apc\na,b,1.0,0.0\n'
+    'first,second,norm,apc\\na,b,1.0,0.0\\n'
     """
     records = coupling_records(network.names, network.potentials, "apc")
     write_rows(path, COUPLING_COLUMNS, (list(record.values()) for record in records))

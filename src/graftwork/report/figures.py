@@ -45,7 +45,7 @@ def printable(value: Any, most: int | None = None, end: float = 0.0) -> str:
 
     Examples
     --------
-    >>> printable("a\tb\x07"), printable("from 0123456789 to", 12, end=0.4)
+    >>> printable("a\\tb\\x07"), printable("from 0123456789 to", 12, end=0.4)
     ('a b?', 'from 01…9 to')
     """
     text = "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in str(value))

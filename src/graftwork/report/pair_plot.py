@@ -162,7 +162,7 @@ def _cell_text(value: float, inches: float) -> str:
     Examples
     --------
     >>> _cell_text(0.5, 1.0), _cell_text(-0.5, 0.2), _cell_text(-0.5, 0.1)
-    ('0.50', '−', '')
+    ('0.50', '\u2212', '')
     """
     if inches < _SIGN_INCHES:
         return ""

@@ -46,7 +46,7 @@ def write_rows(
     >>> path = pathlib.Path(tempfile.mkdtemp(), "t.csv")
     >>> write_rows(path, ["a", "b"], [[1, "x, y"]])
     >>> path.read_text()
-    'a,b\n1,"x, y"\n'
+    'a,b\\n1,"x, y"\\n'
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")

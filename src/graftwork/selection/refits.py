@@ -21,11 +21,11 @@ from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.penalties.blocks import LINEAR_PRECISION
+from graftwork.significance.newton import Curvature, has_hessian, newton, switch, switch_nearby
 from graftwork.solvers import ProximalQuasiNewton, Solution
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.memory import Memory
 from graftwork.solvers.solution import never
-from graftwork.testing.newton import Curvature, has_hessian, newton, switch, switch_nearby
 
 Curved = frozenset[tuple[int, int]]
 

@@ -8,7 +8,7 @@ which to keep. What changes is refitted and tested again, until the tests agree:
 1. `StructureSearch.screen`: the short list, a penalised fit at the noise level;
 2. `StructureSearch.begin`: refitted, without edges that fail, with absent pairs that pass;
 3. `StructureSearch.settle`: pairs come and go once each; where tests of a pair disagree with it and
-   without it, the median of three decides (see ``testing/verdicts.py``);
+   without it, the median of three decides (see ``significance/verdicts.py``);
 4. `StructureSearch.bend`: tables of ordered variables become whole where tests say so.
 """
 
@@ -54,17 +54,17 @@ from graftwork.selection.refits import (
     bent,
     switched,
 )
+from graftwork.significance.contrasts import Contrasts, frequent_states
+from graftwork.significance.edge_tests import Cut, EdgeTests, Findings
+from graftwork.significance.evidence import Evidence, log_q_values
+from graftwork.significance.lost import NOTHING_LOST, Lost
+from graftwork.significance.pair_screen import STRIKING
+from graftwork.significance.pair_tests import examine_absent, examine_pairs
+from graftwork.significance.resampled import NOISE, DrawnFrom
+from graftwork.significance.rests import rests_of_edges
+from graftwork.significance.rows import FittedRows
+from graftwork.significance.verdicts import Verdicts, middle_test
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import Contrasts, frequent_states
-from graftwork.testing.edge_tests import Cut, EdgeTests, Findings
-from graftwork.testing.evidence import Evidence, log_q_values
-from graftwork.testing.lost import NOTHING_LOST, Lost
-from graftwork.testing.pair_screen import STRIKING
-from graftwork.testing.pair_tests import examine_absent, examine_pairs
-from graftwork.testing.resampled import NOISE, DrawnFrom
-from graftwork.testing.rests import rests_of_edges
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.verdicts import Verdicts, middle_test
 
 # The short list of a resample is solved to this share of lambda.
 LIST_ACCURACY = 0.01

@@ -14,8 +14,8 @@ from graftwork.inference.layout import Ints, Potentials
 from graftwork.selection.criteria import Judge
 from graftwork.selection.folds import Folder
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
+from graftwork.significance.contrasts import all_states
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import all_states
 
 # Refits that only serve a choice are solved to this.
 REFIT_ACCURACY = 2e-4

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import chdtri
 
 from graftwork.inference.layout import Floats, Ints
-from graftwork.testing.edge_tests import Findings
-from graftwork.testing.evidence import Evidence
-from graftwork.testing.tails import log_tail
+from graftwork.significance.edge_tests import Findings
+from graftwork.significance.evidence import Evidence
+from graftwork.significance.tails import log_tail
 
 # How much larger the scores of independent variables are in a resample.
 NOISE = float(np.sqrt(2.0))

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from problems import gappy_chain
 
 import graftwork as gw
 from graftwork.data import Table
 
 from doors.data import prepare
 from doors.estimators import imputing
-from doors.testing import NOTHING_LOST, Findings, Lost, log_tail
+from doors.significance import NOTHING_LOST, Findings, Lost, log_tail
+from support.problems import gappy_chain
 
 
 @pytest.mark.parametrize("policy", ["available-case", "impute"])

@@ -25,14 +25,14 @@ from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.protocol import Expectations
 from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.testing import pair_screen
-from graftwork.testing.contrasts import stacked
-from graftwork.testing.edge_tests import Cut, Findings
-from graftwork.testing.pair_screen import by_shape, cells_of, promising_pairs, some_cells
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import directions, scarce, tilted
-from graftwork.testing.variances import MomentTables, variances_of_some
+from graftwork.significance import pair_screen
+from graftwork.significance.contrasts import stacked
+from graftwork.significance.edge_tests import Cut, Findings
+from graftwork.significance.pair_screen import by_shape, cells_of, promising_pairs, some_cells
+from graftwork.significance.rows import FittedRows
+from graftwork.significance.tails import log_tail
+from graftwork.significance.tilted import directions, scarce, tilted
+from graftwork.significance.variances import MomentTables, variances_of_some
 
 # Pairs tested at once, and numbers in their variances.
 STRIP = 2048

@@ -22,9 +22,9 @@ from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.testing.contrasts import Contrasts
-from graftwork.testing.moments import lanes_for
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.contrasts import Contrasts
+from graftwork.significance.moments import lanes_for
+from graftwork.significance.rows import FittedRows
 
 # Configurations looked at together.
 SPAN = 2**16

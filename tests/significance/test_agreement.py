@@ -21,7 +21,7 @@ from doors.grafting import with_pairs
 from doors.inference import Layout, find_edges
 from doors.objectives import independent_potentials
 from doors.selection import Refits, unshrunk
-from doors.testing import (
+from doors.significance import (
     EdgeTests,
     Findings,
     FittedRows,
@@ -152,7 +152,7 @@ def test_neighbours_tell_whether_a_verdict_still_holds():
 
 
 def test_the_likelihood_ratio_is_that_of_dense_fits(monkeypatch):
-    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)  # few rows as there are
+    monkeypatch.setattr("graftwork.significance.tilted.ENOUGH", 0.0)  # few rows as there are
     table = random_table(5, n=5, rows=250)
     sample = prepare(table)
     problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))

@@ -13,7 +13,7 @@ from doors.data import Ordered, prepare
 from doors.grafting import with_pairs
 from doors.objectives import independent_potentials
 from doors.selection import bent, unshrunk
-from doors.testing import (
+from doors.significance import (
     FittedRows,
     MomentTables,
     Parameters,

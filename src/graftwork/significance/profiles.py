@@ -18,9 +18,9 @@ from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.curvature import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.testing.hessian import Hessian, Parameters
-from graftwork.testing.inverses import inverted
-from graftwork.testing.rows import FittedRows, RowBlock
+from graftwork.significance.hessian import Hessian, Parameters
+from graftwork.significance.inverses import inverted
+from graftwork.significance.rows import FittedRows, RowBlock
 
 # Rows looked at together.
 STRIP = 512

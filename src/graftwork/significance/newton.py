@@ -17,12 +17,12 @@ from graftwork.grafting import NetworkFamily, Problem
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.penalties.blocks import Blocks
+from graftwork.significance.contrasts import all_states
+from graftwork.significance.hessian import Hessian, Parameters, hessian, is_rough
+from graftwork.significance.inverses import inverted
+from graftwork.significance.rows import FittedRows
 from graftwork.solvers import Solution
 from graftwork.solvers.solution import measure, never
-from graftwork.testing.contrasts import all_states
-from graftwork.testing.hessian import Hessian, Parameters, hessian, is_rough
-from graftwork.testing.inverses import inverted
-from graftwork.testing.rows import FittedRows
 
 # At most this many Hessians, and steps with each.
 MOST_HESSIANS = 10

@@ -16,7 +16,7 @@ from doors.grafting import with_pairs
 from doors.inference import Potentials
 from doors.objectives import independent_potentials
 from doors.selection import unshrunk
-from doors.testing import (
+from doors.significance import (
     Contrasts,
     Cut,
     EdgeTests,
@@ -150,7 +150,7 @@ def test_hessian_is_that_of_finite_differences(kind):
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("kind", ["complete", "counts", "sampling", "incomplete"])
 def test_statistics_of_edges_equal_dense_ones(kind, pooled, monkeypatch):
-    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)  # few rows as there are
+    monkeypatch.setattr("graftwork.significance.tilted.ENOUGH", 0.0)  # few rows as there are
     _, sample, solution = fitted(kind)
     potentials, layout = solution.point.potentials, solution.point.potentials.layout
     contrasts = all_states(sample)
@@ -185,9 +185,9 @@ def test_statistics_of_edges_equal_dense_ones(kind, pooled, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["complete", "counts", "sampling", "incomplete"])
 def test_statistics_of_absent_pairs_equal_dense_ones(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)
-    monkeypatch.setattr("graftwork.testing.variances.TILE", 4)  # several tiles
-    monkeypatch.setattr("graftwork.testing.pair_tests.STRIP", 3)
+    monkeypatch.setattr("graftwork.significance.tilted.ENOUGH", 0.0)
+    monkeypatch.setattr("graftwork.significance.variances.TILE", 4)  # several tiles
+    monkeypatch.setattr("graftwork.significance.pair_tests.STRIP", 3)
     _, sample, solution = fitted(kind)
     contrasts = all_states(sample)
     dense = Dense(sample, solution.point.potentials, contrasts)
@@ -298,8 +298,8 @@ def test_a_quick_look_finds_what_exact_tests_would(kind, cut, cells, monkeypatch
     problem, sample, solution = fitted(kind)
     rows = FittedRows.of(solution.point, frequent_states(sample))
     every = examine_absent(rows, solution.point, problem)
-    monkeypatch.setattr("graftwork.testing.pair_screen.FEWEST_PAIRS", 0)
-    monkeypatch.setattr("graftwork.testing.pair_tests.CELLS", cells)  # one pair at once, or all
+    monkeypatch.setattr("graftwork.significance.pair_screen.FEWEST_PAIRS", 0)
+    monkeypatch.setattr("graftwork.significance.pair_tests.CELLS", cells)  # one, or all
     quick = examine_absent(rows, solution.point, problem, cut)
     sure = every.some(every.log_p <= np.log(0.05))
     assert len(sure.pairs)
@@ -330,7 +330,7 @@ def test_variances_of_some_rows_decide_what_is_tested(allowed, monkeypatch):
     for name, value in (("pair_screen.FEWEST_PAIRS", 0), ("pair_screen.ALLOWED", allowed),
                         ("pair_tests.MANY_PAIRS", 1), ("pair_tests.MANY_ROWS", 1),
                         ("pair_tests.SOME_ROWS", 1500)):  # fmt: skip
-        monkeypatch.setattr(f"graftwork.testing.{name}", value)
+        monkeypatch.setattr(f"graftwork.significance.{name}", value)
     quick = examine_absent(rows, point, problem, cut)
     assert found <= {tuple(pair) for pair in quick.pairs.tolist()}
     assert len(quick.pairs) < len(found) + 15
@@ -341,7 +341,7 @@ def test_variances_of_some_rows_decide_what_is_tested(allowed, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["complete", "counts", "sampling", "incomplete"])
 def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
-    monkeypatch.setattr("graftwork.testing.variances.TILE", 4)  # several tiles
+    monkeypatch.setattr("graftwork.significance.variances.TILE", 4)  # several tiles
     _, sample, solution = fitted(kind)
     rows = FittedRows.of(solution.point, frequent_states(sample))
     pairs = np.array([[0, 3], [0, 4], [1, 5], [3, 5], [4, 5]])
@@ -353,7 +353,7 @@ def test_quick_statistics_are_close_to_exact_ones(kind, monkeypatch):
 
 @pytest.mark.parametrize("fewest", [0, 2000])
 def test_variables_that_do_not_vary_have_no_tests(fewest, monkeypatch):
-    monkeypatch.setattr("graftwork.testing.pair_screen.FEWEST_PAIRS", fewest)
+    monkeypatch.setattr("graftwork.significance.pair_screen.FEWEST_PAIRS", fewest)
     codes = random_table(3, n=5, rows=400).codes.T.copy()
     codes[:, 2] = 0
     codes[:, 4] = codes[:, 0]

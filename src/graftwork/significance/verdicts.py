@@ -16,14 +16,14 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
+from graftwork.significance.contrasts import free_sides
+from graftwork.significance.edge_tests import EdgeTests, Findings
+from graftwork.significance.evidence import Evidence
+from graftwork.significance.pair_tests import examine_pairs
+from graftwork.significance.rows import FittedRows
+from graftwork.significance.tails import log_tail
+from graftwork.significance.tilted import scarce, tilted
 from graftwork.solvers import Solution
-from graftwork.testing.contrasts import free_sides
-from graftwork.testing.edge_tests import EdgeTests, Findings
-from graftwork.testing.evidence import Evidence
-from graftwork.testing.pair_tests import examine_pairs
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import scarce, tilted
 
 # A pair that was looked at so often is not looked at again: it and others stand in for each other.
 MOST_LOOKS = 3

@@ -5,7 +5,7 @@ import pytest
 
 import graftwork as gw
 
-from doors.testing import pool
+from doors.significance import pool
 
 
 def table_with_ties(rng):

@@ -1,6 +1,6 @@
 """Tests of edges and of absent pairs: statistics, p-values, false discovery rates."""
 
-from graftwork.testing.evidence import Evidence
-from graftwork.testing.resampled import DrawnFrom
+from graftwork.significance.evidence import Evidence
+from graftwork.significance.resampled import DrawnFrom
 
 __all__ = ["DrawnFrom", "Evidence"]

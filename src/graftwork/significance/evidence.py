@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.inference.layout import Floats, Ints
-from graftwork.testing.edge_tests import Findings
+from graftwork.significance.edge_tests import Findings
 
 
 @dataclass(frozen=True, eq=False)

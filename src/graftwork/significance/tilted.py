@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from graftwork.inference.layout import Floats, Ints
 from graftwork.objectives.neighbourhoods import padded
 from graftwork.penalties.blocks import LINEAR_PRECISION
-from graftwork.testing.contrasts import Contrasts, basis_of, pool, with_scores
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.contrasts import Contrasts, basis_of, pool, with_scores
+from graftwork.significance.rows import FittedRows
 
 # Pairs about which fewer rows than this tell, in the harmonic mean over cells, are not left to the
 # chi-square; about so many different rows say how many there are.

@@ -11,8 +11,8 @@ from doors.data import prepare
 from doors.grafting import only, with_pairs
 from doors.objectives import PseudoLikelihood, independent_potentials
 from doors.selection import refit, unshrunk
-from doors.testing import Curvature, newton, switch, switch_nearby
-from doors.testing import newton_module as module
+from doors.significance import Curvature, newton, switch, switch_nearby
+from doors.significance import newton_module as module
 
 
 @pytest.mark.parametrize("states", [2, 3])

@@ -10,7 +10,7 @@ from graftwork.data.parts import InvertingEngine
 from graftwork.inference.layout import Floats
 from graftwork.kernels.lapack import invert_definite
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.rows import FittedRows
 
 # Matrices from this size on are inverted where the rows' engine is, if it inverts any.
 LARGE = 256

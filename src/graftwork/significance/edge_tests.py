@@ -27,17 +27,17 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
-from graftwork.testing.hessian import Parameters, hessian, is_rough
-from graftwork.testing.profiles import (
+from graftwork.significance.hessian import Parameters, hessian, is_rough
+from graftwork.significance.profiles import (
     EdgeProfile,
     Surroundings,
     VariableHessians,
     alike,
     variations,
 )
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.tails import log_tail
-from graftwork.testing.tilted import LARGE, SURE, scarce, tilted
+from graftwork.significance.rows import FittedRows
+from graftwork.significance.tails import log_tail
+from graftwork.significance.tilted import LARGE, SURE, scarce, tilted
 
 LEAST_SCALE, MOST_SCALE = 1.0, 2.0
 # Logits that changed by less than this have about the same Hessian. Where more than this share of

@@ -22,11 +22,11 @@ from graftwork.inference.ragged import offsets
 from graftwork.objectives.pair_tiles import Tile
 from graftwork.objectives.protocol import Expectations
 from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.testing.contrasts import stacked
-from graftwork.testing.edge_tests import Cut
-from graftwork.testing.moments import unfold
-from graftwork.testing.rows import FittedRows
-from graftwork.testing.variances import MomentTables
+from graftwork.significance.contrasts import stacked
+from graftwork.significance.edge_tests import Cut
+from graftwork.significance.moments import unfold
+from graftwork.significance.rows import FittedRows
+from graftwork.significance.variances import MomentTables
 
 # With fewer pairs than this, and fewer pairs times rows, a quick look does not pay.
 FEWEST_PAIRS = 2000

@@ -21,9 +21,9 @@ from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS
 from graftwork.objectives.configurations import Ids
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.testing.hessian import ENOUGH_ROWS, is_rough
-from graftwork.testing.moments import lanes_for, unfold
-from graftwork.testing.rows import FittedRows
+from graftwork.significance.hessian import ENOUGH_ROWS, is_rough
+from graftwork.significance.moments import lanes_for, unfold
+from graftwork.significance.rows import FittedRows
 
 # Numbers in the lines of all variables that are worked on at once, and configurations of rows.
 TILE, IDS = 2**24, 2**26

@@ -21,7 +21,7 @@ from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
 from graftwork.objectives.neighbourhoods import Neighbourhoods, padded
 from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.testing.contrasts import Contrasts
+from graftwork.significance.contrasts import Contrasts
 
 # Numbers a block of rows may take in one of its arrays.
 BLOCK_SIZE = 2**22

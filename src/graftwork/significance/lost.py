@@ -27,11 +27,11 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.curvature import fill_scores
-from graftwork.testing.edge_tests import EdgeTests, Findings
-from graftwork.testing.profiles import Influences, variations
-from graftwork.testing.resampled import equivalent
-from graftwork.testing.rows import FittedRows, RowBlock
-from graftwork.testing.tails import log_tail
+from graftwork.significance.edge_tests import EdgeTests, Findings
+from graftwork.significance.profiles import Influences, variations
+from graftwork.significance.resampled import equivalent
+from graftwork.significance.rows import FittedRows, RowBlock
+from graftwork.significance.tails import log_tail
 
 # The largest share of the curvature, and of the variance, that may be missing.
 MOST_LOST = 0.8

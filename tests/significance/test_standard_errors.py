@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 import graftwork as gw
 
 from doors.report import edges_of
-from doors.testing import interval_of_shown, least_shown, shrunk
+from doors.significance import interval_of_shown, least_shown, shrunk
 
 CARDS = (2, 3, 5, 2)
 THETA = {(0, 1): 0.9, (1, 2): -0.4, (0, 2): 0.3, (2, 3): 0.35}
@@ -104,7 +104,7 @@ def test_errors_are_those_of_a_sandwich_by_finite_differences():
 
 
 def test_of_one_number_the_interval_says_what_the_test_says(monkeypatch):
-    monkeypatch.setattr("graftwork.testing.tilted.ENOUGH", 0.0)  # else other tests decide on some
+    monkeypatch.setattr("graftwork.significance.tilted.ENOUGH", 0.0)  # else others decide
     net = gw.MarkovNetwork(random_state=0).fit(gw.datasets.load_adhd())
     records = edges_of(net)
     squares = np.array([(each.weight / each.weight_se) ** 2 for each in records])
