@@ -215,17 +215,6 @@ def test_show_bears_any_info(graftwork, tmp_path, info):
     assert graftwork("show", tmp_path / "odd.gw").code == 0
 
 
-@pytest.mark.parametrize("command", [["show"], ["query"], ["sample"], ["score"]])
-def test_what_is_no_model_is_refused(graftwork, tmp_path, command):
-    extra = {"sample": ["3"], "score": [tmp_path / "x.csv"]}.get(command[0], [])
-    (tmp_path / "text.gw").write_text("hello")
-    for path in (tmp_path / "absent.gw", tmp_path / "text.gw", tmp_path):
-        result = graftwork(*command, path, *extra)
-        assert result.code == 2
-        assert len(result.lines) == 1
-        assert result.err.startswith("error: ")
-
-
 def test_show_takes_the_folder_of_a_model(graftwork, model, tmp_path):
     model.save(tmp_path / "model.gw")
     shown = graftwork("show", tmp_path)

@@ -107,23 +107,14 @@ def test_the_network_is_that_of_all_rows_and_the_measure_of_another(graftwork, c
     assert "The network described here is learned from all rows." in " ".join(result.out.split())
 
 
-@pytest.mark.parametrize(
-    ("trouble", "code", "told"),
-    [
-        (KeyboardInterrupt(), 130, "How well it predicts new rows was not measured"),
-        (DataError("a column is empty."), 0, "could not be measured: a column is empty."),
-    ],
-)
-def test_the_network_stays_whatever_happens_to_the_measure(
-    graftwork, chain_csv, tmp_path, monkeypatch, trouble, code, told
-):
+def test_the_network_stays_if_it_cannot_be_measured(graftwork, chain_csv, tmp_path, monkeypatch):
     def fail(*_):
-        raise trouble
+        raise DataError("a column is empty.")
 
     monkeypatch.setattr(measure, "_measure", fail)
     result = graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", *FAST)
-    assert result.code == code
-    assert told in " ".join(result.out.split())
+    assert result.code == 0
+    assert "could not be measured: a column is empty." in " ".join(result.out.split())
     whole = MarkovNetwork(lam=0.05, random_state=0, n_jobs=1).fit(chain_csv)
     assert load(tmp_path / "model.gw") == whole.model_
     assert read_info(tmp_path / "model.gw")["held_out"] is None

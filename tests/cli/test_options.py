@@ -44,8 +44,14 @@ CRF = {
     "--max-features 5 --max-seconds 0": {"max_features": 5, "max_seconds": 0},
     "--max-iter 2 --tol 0.0001 --jobs 2": {"max_iter": 2, "tol": 0.0001, "n_jobs": 2},
 }
+BOOTSTRAP = {
+    "--n 3 --lam 0.1 --method gain": {"lam": 0.1, "method": "gain"},
+    "--required a~d --candidates a~b": {"knowledge": {"required": ["a~d"], "candidates": ["a~b"]}},
+    "--goal prediction --criterion ebic": {"goal": "prediction", "criterion": "ebic"},
+}
 OPTIONS = [("learn", words, expected) for words, expected in LEARN.items()]
 OPTIONS += [("crf", words, expected) for words, expected in CRF.items()]
+OPTIONS += [("bootstrap", words, expected) for words, expected in BOOTSTRAP.items()]
 
 
 @pytest.mark.parametrize(("command", "words", "expected"), OPTIONS, ids=str)
@@ -57,7 +63,7 @@ def test_options_are_the_estimators_arguments(graftwork, monkeypatch, command, w
     result = graftwork(command, "data.csv", *words.split())
     assert result.code == 0, result.err
     assert {name: seen.get(name) for name in expected} == expected
-    (MarkovNetwork if command == "learn" else ChainCRF)(**seen)
+    (ChainCRF if command == "crf" else MarkovNetwork)(**seen)
 
 
 def test_the_models_are_those_of_the_arguments(graftwork, chain_csv, tmp_path):

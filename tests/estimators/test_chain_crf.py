@@ -88,7 +88,7 @@ def refused(kind, words, call, *args, **more):
 
 
 def test_grid_search_over_lists_of_sequences():
-    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0], "order": [1, 2]}, cv=3)
+    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0]}, cv=2)
     search.fit(X, Y)
     assert search.best_params_["lam"] == 0.02
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
