@@ -175,12 +175,6 @@ def test_unknown_attributes_are_ignored(fitted):
     assert fitted.predict([[["never seen"]], [[]]]) == [fitted.predict([[[]]])[0]] * 2
 
 
-def test_a_nan_is_refused_wherever_it_is(fitted):
-    for name in ("x", "never seen"):
-        with pytest.raises(DataError, match=f"contains NaN for attribute '{name}' in sequence 0"):
-            fitted.predict([[{name: float("nan")}]])
-
-
 def test_weights_keep_labels_and_names_as_they_are():
     big = 2**60
     crf = ChainCRF(lam=0.001).fit(np.eye(2)[[0, 1, 1, 0]], [[big + 1, big + 2]] * 2, lengths=[2, 2])
@@ -290,12 +284,6 @@ def test_answers_are_those_of_enumeration(of_order):
                 assert share == pytest.approx(expected, abs=1e-9)
 
 
-def test_score_is_the_share_of_right_positions(of_order):
-    pairs = zip(of_order.predict(X), Y, strict=True)
-    right = [p == q for found, true in pairs for p, q in zip(found, true, strict=True)]
-    assert of_order.score(X, Y) == pytest.approx(np.mean(right))
-
-
 def penalty_of(crf, lam):
     return lam * sum(map(abs, table(crf).values()))
 
@@ -399,16 +387,6 @@ def test_nothing_is_answered_with_nothing(of_order):
         DataError, "every sequence of X with a weight above zero is empty",
         ChainCRF().fit, [X[0], []], [Y[0], []], sample_weight=weights,
     )  # fmt: skip
-
-
-def test_matrices_without_rows_are_empty_sequences():
-    crf = ChainCRF(lam=LAM).fit([[], *MATRICES, MATRICES[0][:0]], [[], *Y, []])
-    found = crf.predict(MATRICES)
-    assert crf.predict([MATRICES[0][:0], *MATRICES, []]) == [[], *found, []]
-    assert crf.predict(np.vstack(MATRICES), [0, *LENGTHS, 0]) == [[], *found, []]
-    assert crf.predict(np.zeros((2, 0, len(NAMES)))) == [[], []]
-    assert crf.predict([]) == []
-    refused(DataError, "X has 2 columns", crf.predict, [[], np.eye(2)])
 
 
 @pytest.mark.parametrize("order", [1, 2])
