@@ -11,10 +11,10 @@ import numpy as np
 from graftwork.data.encoded import EncodedRows
 from graftwork.grafting import Outcome
 from graftwork.inference.layout import Ints, Potentials
+from graftwork.objectives.contrasts import all_states
 from graftwork.selection.criteria import Judge
 from graftwork.selection.folds import Folder
 from graftwork.selection.path import Basis, LambdaPath, PathPoint
-from graftwork.significance.contrasts import all_states
 from graftwork.solvers import Solution
 
 # Refits that only serve a choice are solved to this.
