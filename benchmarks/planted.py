@@ -25,13 +25,13 @@ from graftwork.grafting import Problem
 from graftwork.grafting.starts import with_pairs
 from graftwork.inference.sampling import gibbs_sample
 from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.significance.contrasts import frequent_states
 from graftwork.significance.edge_tests import EdgeTests
 from graftwork.significance.evidence import log_q_values
-from graftwork.significance.rows import FittedRows
+from graftwork.significance.pooling import frequent_states
 
 # Variables, states (None: two to six), rows.
 SETTINGS = {

@@ -14,19 +14,17 @@ from graftwork.objectives import PseudoLikelihood
 from doors.data import PlacedTable, prepare_parts
 from doors.device import DeviceEngine, operations
 from doors.device import engine as engines
-from doors.objectives import configurations, some_rows
-from doors.significance import (
-    EdgeTests,
+from doors.objectives import (
     FittedRows,
-    MomentTables,
     Parameters,
     all_states,
-    examine_pairs,
+    configurations,
     hessian,
-    inverses,
+    hessian_module,
     is_rough,
-    variances_of_some,
+    some_rows,
 )
+from doors.significance import EdgeTests, MomentTables, examine_pairs, variances_of_some
 
 CARDS = [2, 3, 5, 2, 4, 3]
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]
@@ -242,20 +240,20 @@ def test_tests_of_edges(both, rows, chosen):
 
 
 def test_inverses(both, monkeypatch):
-    monkeypatch.setattr(inverses, "LARGE", 3)
+    monkeypatch.setattr(hessian_module, "LARGE", 3)
     rng = np.random.default_rng(0)
     matrices = [a @ a.T for a in (rng.normal(size=(k, 8)) for k in (2, 3, 6, 8))]
     matrices[1] = np.diag([1.0, 1.0, -1e-5])  # not definite before its diagonal is raised far
     rows = FittedRows.of(points(both)[1], all_states(both[1]))
-    found = inverses.inverted(matrices, rows)
-    for one, other in zip(found, map(inverses.inverse, matrices), strict=True):
+    found = hessian_module.inverted(matrices, rows)
+    for one, other in zip(found, map(hessian_module.inverse, matrices), strict=True):
         assert np.allclose(one, other, rtol=1e-6)
 
 
 def test_rough_hessians_are_about_those_of_all_rows(monkeypatch):
     monkeypatch.setattr(configurations, "MOST", 3)
-    monkeypatch.setattr("graftwork.significance.hessian.ENOUGH_ROWS", 3000)
-    monkeypatch.setattr("graftwork.significance.hessian.MANY_ROWS", 2000)
+    monkeypatch.setattr("graftwork.objectives.hessian.ENOUGH_ROWS", 3000)
+    monkeypatch.setattr("graftwork.objectives.hessian.MANY_ROWS", 2000)
     monkeypatch.setattr("graftwork.device.counting.MOST_KEYS", 3)
     table = made(False, 30_000)
     sample = prepare_parts(PlacedTable.cut(table, 30_000, DeviceEngine(torch.device("cpu"), 1)))

@@ -16,7 +16,7 @@ from doors.groups import (
     small_sample_factors,
     spread_of_sum,
 )
-from doors.significance import basis_of
+from doors.objectives import basis_of
 
 SPEC = FitSpec.of({"n_jobs": 1})
 

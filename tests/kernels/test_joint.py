@@ -30,9 +30,11 @@ def test_it_is_how_marginals_change():
 
 
 def test_of_conditionals_it_is_how_the_gradient_changes():
-    table = as_table({"a": [0, 1, 1, 0, 1], "b": [0, 1, 2, 2, 1], "c": [1, 0, 0, 1, 1]})
+    columns = {"a": [0, 1, 1, 0, 1], "b": [0, 1, 2, 2, 1], "c": [1, 0, 0, 1, 1]}
+    columns |= {"d": [0, 1, 2, 3, 4], "e": [0, 1, 1, 2, 0]}  # e has no neighbours
+    table = as_table(columns)
     loss = PseudoLikelihood(prepare(replace(table, weights=np.array([1, 2, 1, 0.5, 3]))), 1)
-    layout = Layout.of([2, 3, 2], [(0, 1), (1, 2)])
+    layout = Layout.of([2, 3, 2, 5, 3], [(0, 1), (1, 2), (0, 3)])
     weights, step = np.random.default_rng(4).normal(size=layout.size), 1e-5
     found = loss.at(Potentials(layout, weights)).hessian()
     for k, along in enumerate(step * np.eye(layout.size)):

@@ -23,15 +23,16 @@ from doors.data import (
     prepare,
     prepare_parts,
 )
-from doors.objectives import configurations, marks_of, some_rows
-from doors.significance import (
+from doors.objectives import (
     FittedRows,
-    MomentTables,
     Parameters,
     all_states,
-    examine_pairs,
+    configurations,
     hessian,
+    marks_of,
+    some_rows,
 )
+from doors.significance import MomentTables, examine_pairs
 
 CARDS = [2, 3, 5, 2, 4, 3]
 EDGES = [(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)]

@@ -9,19 +9,10 @@ from graftwork.penalties import GroupL1
 
 from doors.data import prepare
 from doors.grafting import only, with_pairs
-from doors.objectives import PseudoLikelihood, independent_potentials
+from doors.objectives import FittedRows, PseudoLikelihood, all_states, independent_potentials
 from doors.selection import AbsentPairs, absent, refit, shifts, unshrunk
-from doors.significance import (
-    SHARE,
-    Cut,
-    FittedRows,
-    MomentTables,
-    View,
-    all_states,
-    frequent_states,
-    newton,
-    pair_screen,
-)
+from doors.significance import SHARE, Cut, MomentTables, View, frequent_states, pair_screen
+from doors.solvers import newton
 
 
 class Case:
@@ -45,7 +36,8 @@ class Case:
 
     def fit(self, start):
         """Return an exact refit."""
-        return newton(unshrunk(self.problem), refit(self.problem, start, 1e-5), 1e-12)
+        problem = unshrunk(self.problem).on(start.layout)
+        return newton(problem, refit(self.problem, start, 1e-5), 1e-12)
 
     def rows(self, fitted):
         """Return the sample under a network."""

@@ -19,19 +19,18 @@ from graftwork.selection import refit
 from doors.data import prepare
 from doors.grafting import with_pairs
 from doors.inference import Layout, find_edges
-from doors.objectives import independent_potentials
+from doors.objectives import FittedRows, independent_potentials
 from doors.selection import Refits, unshrunk
 from doors.significance import (
     EdgeTests,
     Findings,
-    FittedRows,
     examine_pairs,
     frequent_states,
     log_q_values,
     log_tail,
-    newton,
     verdicts,
 )
+from doors.solvers import newton
 from support.odd_tables import odd_table
 from support.problems import FOLDER, dense_pseudo, random_table
 
@@ -160,9 +159,10 @@ def test_the_likelihood_ratio_is_that_of_dense_fits(monkeypatch):
     edges = np.array([(0, 1), (1, 2), (2, 3), (3, 4)])
     contrasts = frequent_states(sample)
     for k, pair in enumerate(edges):
+        starts = [with_pairs(alone, some) for some in (np.delete(edges, k, axis=0), edges)]
         fits = [
-            newton(unshrunk(problem), refit(problem, with_pairs(alone, some), 1e-6), 1e-12)
-            for some in (np.delete(edges, k, axis=0), edges)
+            newton(unshrunk(problem).on(start.layout), refit(problem, start, 1e-6), 1e-12)
+            for start in starts
         ]
         values = []
         for fit in fits:
@@ -237,7 +237,7 @@ def test_with_millions_of_rows_a_refit_is_good_enough_for_tests():
     problem = Problem(PseudoLikelihood(sample), GroupL1(0.0))
     edges = drawn.model.potentials.layout.edges
     start = with_pairs(independent_potentials(sample), edges)
-    exact = newton(unshrunk(problem), refit(problem, start, 1e-4), 1e-13)
+    exact = newton(unshrunk(problem).on(start.layout), refit(problem, start, 1e-4), 1e-13)
     fitted = Refits(problem).fit(start)
     assert fitted.residual <= 0.05 / np.sqrt(sample.total_weight)
     pairs = np.array([(i, j) for i in range(10) for j in range(i)])[:, ::-1]

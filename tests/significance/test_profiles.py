@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from doors.significance import RAISED, inverse
+from doors.objectives import RAISED, inverse
 
 
 def test_the_inverse_is_that_of_the_matrix():

@@ -14,8 +14,8 @@ from graftwork.selection import refit
 
 from doors.data import prepare
 from doors.grafting import with_pairs
-from doors.objectives import independent_potentials
-from doors.significance import FittedRows, all_states, telling_rows, tilted
+from doors.objectives import FittedRows, all_states, independent_potentials
+from doors.significance import telling_rows, tilted
 from support.problems import random_table, with_holes
 
 EDGES = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])

@@ -82,7 +82,7 @@ def measure(
     """Return how well such a network predicts rows it was not learned from, or why nobody knows.
 
     A network is learned once more, from the rows that are not held out, with the same settings
-    and limits. An error is only told; an interrupt raises KeyboardInterrupt.
+    and limits. An error becomes a sentence; an interrupt raises KeyboardInterrupt.
     """
     from graftwork.data import Table
 
@@ -119,10 +119,10 @@ def _measure(
     progress.note(f"measuring: learning once more from {rows:,} rows, to predict {others:,} others")
     spec = FitSpec.of(settings | {"verbose": watched})
     with warnings.catch_warnings():
-        # the first network has told of the same
+        # the first network has warned of the same
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = fit(spec, train)  # without a look at how far its edges depend on single rows
+        found = fit(spec, train)
     if found.interrupted:
         raise KeyboardInterrupt
     learned = train if isinstance(train, Table) else found.data

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+# The prior of refits is standard normal for every entry of a table. That of a linear part has this
+# precision, for the mean square of its entries (docs/decisions/ordered.md).
+LINEAR_PRECISION = 1.0 / 9.0
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:

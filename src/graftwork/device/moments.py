@@ -12,9 +12,9 @@ from graftwork.device.memory import free_bytes, tensor
 from graftwork.device.network import DeviceNetwork, weighted
 from graftwork.device.rows import CHUNK, Chunk, DeviceRows
 from graftwork.inference.layout import Floats, Ints, Potentials
-from graftwork.significance.contrasts import Contrasts
-from graftwork.significance.hessian import Parameters
-from graftwork.significance.moments import unfold
+from graftwork.objectives.contrasts import Contrasts
+from graftwork.objectives.hessian import Parameters
+from graftwork.significance.variances import unfold
 
 # Share of the free memory that moments of rows take.
 SHARE = 0.15

@@ -11,9 +11,9 @@ from graftwork.data.table import Table
 from graftwork.device import conditionals, counting, moments, slopes
 from graftwork.device.rows import DeviceRows, can_hold
 from graftwork.objectives import conditionals as at_points
-from graftwork.objectives import configurations, pair_sums, pseudo, some_rows
-from graftwork.significance import hessian, profiles, variances
-from graftwork.significance import rows as fitted
+from graftwork.objectives import configurations, hessian, pair_sums, pseudo, some_rows
+from graftwork.objectives import fitted_rows as fitted
+from graftwork.significance import profiles, variances
 
 #: Of rows on the device, the potentials, the variables looked at, and the operation's arguments.
 OF_CONDITIONALS: dict[Any, Callable[..., Any]] = {

@@ -15,7 +15,7 @@ from graftwork.device.memory import free_bytes, tensor
 from graftwork.device.network import DeviceNetwork, weighted
 from graftwork.device.rows import Chunk, DeviceRows
 from graftwork.inference.layout import Floats, Ints, Potentials
-from graftwork.significance.contrasts import Contrasts
+from graftwork.objectives.contrasts import Contrasts
 from graftwork.significance.profiles import Influences, alike
 
 # Shares of the free memory that slopes of all edges take, and what they are computed from.

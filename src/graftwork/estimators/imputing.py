@@ -22,11 +22,12 @@ from graftwork.grafting.trace import check_of
 from graftwork.inference.incomplete import impute, seed_of
 from graftwork.inference.layout import Potentials
 from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.contrasts import Contrasts
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.penalties import GroupL1
 from graftwork.selection import refit
-from graftwork.significance.contrasts import Contrasts, frequent_states
 from graftwork.significance.lost import NOTHING_LOST, Lost
-from graftwork.significance.rows import FittedRows
+from graftwork.significance.pooling import frequent_states
 
 if TYPE_CHECKING:
     from graftwork.estimators.fit import Fit

@@ -10,8 +10,8 @@ import numpy as np
 from graftwork.errors import TooLargeError
 from graftwork.inference.layout import Ints
 from graftwork.limits import PAIRS
-from graftwork.significance.contrasts import MOST_GROUPS
-from graftwork.significance.moments import lanes_for
+from graftwork.objectives.hessian import triangle_lanes
+from graftwork.significance.pooling import MOST_GROUPS
 from graftwork.text import size
 
 # Numbers kept for each two states of a variable while pairs are scored: sums of residuals by
@@ -29,7 +29,7 @@ def table_bytes(cards: Ints, tests: bool) -> int:
     if tests and others:
         contrasts = min(others[-1], MOST_GROUPS) - 1
         products = contrasts * (contrasts + 1) // 2
-        lanes = len(lanes_for(products))
+        lanes = len(triangle_lanes(products))
         numbers = max(numbers, -(-products // lanes) * lanes)
     return 8 * numbers * most**2
 

@@ -21,6 +21,8 @@ from graftwork.solvers import (
     Solver,
     measure,
 )
+from graftwork.solvers.coordinates import Plain
+from graftwork.solvers.proximal import Composite
 from graftwork.solvers.solution import never
 
 
@@ -59,6 +61,11 @@ class Problem:
     def blocks(self, layout: Any, free: Bools | None = None) -> Blocks:
         """Return the blocks of a layout, with what may move."""
         return self.family.blocks(layout, free)
+
+    def on(self, layout: Any) -> Composite:
+        """Return the problem of the weights of one layout, all of them free."""
+        blocks = self.blocks(layout)
+        return Composite(self.objective, self.penalty, blocks, Plain(blocks), 0)
 
     def solution(
         self,

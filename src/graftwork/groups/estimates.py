@@ -30,17 +30,18 @@ from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
 from graftwork.models import PairwiseMRF
 from graftwork.objectives import PseudoLikelihood
+from graftwork.objectives.contrasts import Contrasts, all_states
+from graftwork.objectives.fitted_rows import FittedRows
+from graftwork.objectives.hessian import Parameters
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
 from graftwork.selection.refits import bent, carry, refit, unshrunk
-from graftwork.significance.contrasts import MOST_GROUPS, Contrasts, all_states
 from graftwork.significance.edge_tests import EdgeTests, most_scale
-from graftwork.significance.hessian import Parameters
 from graftwork.significance.lost import NOTHING_LOST, Lost
-from graftwork.significance.newton import Curvature, newton
+from graftwork.significance.pooling import MOST_GROUPS
 from graftwork.significance.profiles import variations
-from graftwork.significance.rows import FittedRows
 from graftwork.solvers import Solution
+from graftwork.solvers.newton import Curvature, newton
 
 #: Refits are solved to this; where Newton steps cannot be had, to the second.
 ACCURACY, LEAST_ACCURACY = 1e-8, 1e-5
@@ -149,7 +150,7 @@ def _fitted(
     smooth = unshrunk(problem)
     with one_blas_thread():
         found = refit(problem, start, accuracy, max_evaluations=FIRST_EVALUATIONS)
-        found = newton(smooth, found, accuracy)
+        found = newton(smooth.on(start.layout), found, accuracy)
         if found.residual > max(accuracy, LEAST_ACCURACY):
             again = found.point.potentials
             found = refit(problem, again, LEAST_ACCURACY, max_evaluations=MOST_EVALUATIONS)
@@ -253,7 +254,8 @@ def spread_of_sum(
     contrasts = _contrasts(fit, shared)
     rows = FittedRows.of(fit.solution.point, contrasts)
     with one_blas_thread():
-        curvature = Curvature.of(fit.problem, fit.solution, _parameters(fit, contrasts))
+        smooth = fit.problem.on(fit.potentials.layout)
+        curvature = Curvature.of(smooth, fit.solution, _parameters(fit, contrasts))
         parameters = curvature.parameters
         wanted = np.zeros(parameters.size)
         edges = find_edges(fit.potentials.layout, pairs).tolist()

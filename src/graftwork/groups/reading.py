@@ -19,7 +19,7 @@ from graftwork.estimators.missing import as_far_as_readable, read_rows_to_draw
 from graftwork.estimators.ordering import in_order
 from graftwork.estimators.spec import FitSpec
 from graftwork.inference.layout import Floats
-from graftwork.significance.contrasts import LEAST_COUNT, MOST_GROUPS
+from graftwork.significance.pooling import LEAST_COUNT, MOST_GROUPS
 
 #: A group of fewer rows is refused: no test of an edge means anything there.
 LEAST_ROWS = 30

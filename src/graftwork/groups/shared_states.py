@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from graftwork.data.encoded import EncodedRows
 from graftwork.data.scores import polynomials
 from graftwork.inference.layout import Floats, Ints
-from graftwork.significance.contrasts import LEAST_COUNT, basis_of, pool
+from graftwork.objectives.contrasts import basis_of
+from graftwork.significance.pooling import LEAST_COUNT, pool
 
 Curved = frozenset[tuple[int, int]]
 

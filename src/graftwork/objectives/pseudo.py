@@ -25,11 +25,13 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels import neighbourhoods as kernel
-from graftwork.kernels.joint import conditional_hessian
 from graftwork.kernels.tables import symmetric_products
 from graftwork.kernels.threads import count_threads, cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS, Conditionals, KnownConditionals
 from graftwork.objectives.configurations import Ids
+from graftwork.objectives.contrasts import Contrasts
+from graftwork.objectives.fitted_rows import FittedRows
+from graftwork.objectives.hessian import Parameters, hessian
 from graftwork.objectives.neighbourhoods import (
     NeighbourhoodCache,
     Neighbourhoods,
@@ -242,12 +244,9 @@ class PseudoPoint:
         few = products <= MOST_PRODUCTS and layout.size <= MOST_WEIGHTS
         if not few or not sample.complete or sample.parts is not None:
             return None
-        masses = np.ones(sample.n_rows) if sample.weights is None else sample.weights
-        summed: Floats = conditional_hessian(
-            self.potentials.weights, sample.codes.astype(np.int64), masses, layout.cards,
-            layout.edges, layout.unary_offsets, layout.edge_offsets,
-        )  # fmt: skip
-        return summed / sample.total_weight
+        rows = FittedRows(self.conditionals, Contrasts.plain(layout.cards))
+        summed = hessian(rows, Parameters.of(layout, rows.contrasts))
+        return summed.toarray() / sample.total_weight
 
     def pair_gradients(self, pairs: Ints) -> tuple[Floats, Ints, bool]:
         """Return the gradient tables of inactive pairs, where each starts, and that it is exact."""

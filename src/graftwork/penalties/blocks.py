@@ -19,10 +19,6 @@ from graftwork.kernels.parts import part_norms, scale_parts
 
 Bools = NDArray[np.bool_]
 
-# The prior of refits is standard normal for every entry of a table. That of a linear part has this
-# precision, for the mean square of its entries (docs/decisions/ordered.md).
-LINEAR_PRECISION = 1.0 / 9.0
-
 
 def pair_scales(declared: Ints, pairs: Ints) -> Floats:
     """Return d_g of each pair: the square root of its table's number of declared entries."""
@@ -137,6 +133,14 @@ class Blocks:
         again = np.zeros(0) if parts is None else factors[parts.edges[parts.with_rest]]
         factor = np.concatenate([np.ones(layout.n_variables), factors, again])
         return Blocks(layout, offsets, scale, free, factor, parts)
+
+    @cached_property
+    def curved(self) -> frozenset[tuple[int, int]] | None:
+        """The pairs of tables with two parts of which both may move; None if no table has two."""
+        if self.parts is None:
+            return None
+        pairs = self.parts.pairs[self.parts.with_rest].tolist()
+        return frozenset((i, j) for i, j in pairs)
 
     @cached_property
     def sizes(self) -> Ints:

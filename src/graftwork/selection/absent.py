@@ -15,12 +15,12 @@ import numpy as np
 
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.significance import pair_screen
 from graftwork.significance.edge_tests import Cut
 from graftwork.significance.evidence import Evidence
 from graftwork.significance.pair_screen import View, promising_near
-from graftwork.significance.rows import FittedRows
 from graftwork.significance.variances import MomentTables
 
 # Absent pairs whose p-values are at most those of discoveries to this power are tested again and

@@ -21,6 +21,7 @@ from graftwork.errors import DataError
 from graftwork.grafting import Outcome, PairFactors, PairSpace, Problem
 from graftwork.grafting.networks import strengths
 from graftwork.inference.layout import Floats, Ints, Potentials
+from graftwork.objectives.contrasts import all_states
 from graftwork.parameters import number
 from graftwork.registry import CRITERIA as CRITERIA
 from graftwork.selection.folds import Fold, Folder, count_observations, deal, draw
@@ -33,7 +34,6 @@ from graftwork.selection.path import (
     PathPoint,
     path_values,
 )
-from graftwork.significance.contrasts import all_states
 from graftwork.solvers import Solution
 
 # Rises in a row after which a criterion is not followed further: there may be several minima near

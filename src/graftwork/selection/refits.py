@@ -13,6 +13,7 @@ from typing import cast
 import numpy as np
 
 from graftwork.data.encoded import EncodedRows
+from graftwork.data.scores import LINEAR_PRECISION
 from graftwork.grafting import Budget, NetworkFamily, Problem
 from graftwork.grafting.networks import only
 from graftwork.grafting.starts import strongest, with_pairs
@@ -20,11 +21,10 @@ from graftwork.inference.layout import Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.objectives.protocol import independent_potentials
 from graftwork.penalties import GroupL1
-from graftwork.penalties.blocks import LINEAR_PRECISION
-from graftwork.significance.newton import Curvature, has_hessian, newton, switch, switch_nearby
 from graftwork.solvers import ProximalQuasiNewton, Solution
 from graftwork.solvers.coordinates import searchable
 from graftwork.solvers.memory import Memory
+from graftwork.solvers.newton import Curvature, has_hessian, newton, switch, switch_nearby
 from graftwork.solvers.solution import never
 
 Curved = frozenset[tuple[int, int]]
@@ -210,7 +210,7 @@ class Refits:
             return fitted
         smooth = unshrunk(self.problem)
         if _has_free_unaries(smooth):
-            fitted = newton(smooth, fitted, wanted, self.halted)
+            fitted = newton(smooth.on(fitted.point.potentials.layout), fitted, wanted, self.halted)
         if fitted.residual > at_least:
             start = fitted.point.potentials
             fitted = refit(
@@ -250,12 +250,15 @@ class OtherWay:
         sample, free = smooth.objective.sample, _has_free_unaries(smooth)
         if start.layout.n_variables > LARGE:
             if free and has_hessian(sample, start.layout, pair[0]):
-                return switch_nearby(smooth, self.here, start, pair[0])
+                near = smooth.solution(start, None, self.here)
+                return switch_nearby(smooth.on(start.layout), near, pair[0])
         elif free and has_hessian(sample, start.layout):
             if self._curvature is None:
-                self._curvature = Curvature.of(smooth, self.here)
+                whole = smooth.on(self.here.point.potentials.layout)
+                self._curvature = Curvature.of(whole, self.here)
             wanted = refits.enough if refits.resampled else LAST_DIGITS
-            there = switch(smooth, self._curvature, start, pair[0], wanted)
+            near = smooth.solution(start)
+            there = switch(smooth.on(start.layout), self._curvature, near, pair[0], wanted)
             if there.residual <= refits.enough:
                 return there
         return refits.finish(refits.fit(start, self.here))

@@ -31,6 +31,8 @@ from graftwork.grafting.trace import check_of
 from graftwork.inference.layout import Floats, Ints, Layout, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.kernels.threads import one_blas_thread
+from graftwork.objectives.contrasts import Contrasts
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.protocol import Objective
 from graftwork.selection.absent import AbsentPairs
 from graftwork.selection.folds import Fold
@@ -54,15 +56,14 @@ from graftwork.selection.refits import (
     bent,
     switched,
 )
-from graftwork.significance.contrasts import Contrasts, frequent_states
 from graftwork.significance.edge_tests import Cut, EdgeTests, Findings
 from graftwork.significance.evidence import Evidence, log_q_values
 from graftwork.significance.lost import NOTHING_LOST, Lost
 from graftwork.significance.pair_screen import STRIKING
 from graftwork.significance.pair_tests import examine_absent, examine_pairs
+from graftwork.significance.pooling import frequent_states
 from graftwork.significance.resampled import NOISE, DrawnFrom
 from graftwork.significance.rests import rests_of_edges
-from graftwork.significance.rows import FittedRows
 from graftwork.significance.verdicts import Verdicts, middle_test
 from graftwork.solvers import Solution
 

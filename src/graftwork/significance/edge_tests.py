@@ -27,7 +27,8 @@ from graftwork.data.encoded import EncodedRows
 from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
-from graftwork.significance.hessian import Parameters, hessian, is_rough
+from graftwork.objectives.fitted_rows import FittedRows
+from graftwork.objectives.hessian import Parameters, hessian, is_rough
 from graftwork.significance.profiles import (
     EdgeProfile,
     Surroundings,
@@ -35,7 +36,6 @@ from graftwork.significance.profiles import (
     alike,
     variations,
 )
-from graftwork.significance.rows import FittedRows
 from graftwork.significance.tails import log_tail
 from graftwork.significance.tilted import LARGE, SURE, scarce, tilted
 

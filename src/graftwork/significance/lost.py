@@ -27,10 +27,10 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
 from graftwork.kernels.curvature import fill_scores
+from graftwork.objectives.fitted_rows import FittedRows, RowBlock
 from graftwork.significance.edge_tests import EdgeTests, Findings
 from graftwork.significance.profiles import Influences, variations
 from graftwork.significance.resampled import equivalent
-from graftwork.significance.rows import FittedRows, RowBlock
 from graftwork.significance.tails import log_tail
 
 # The largest share of the curvature, and of the variance, that may be missing.

@@ -8,7 +8,7 @@ variables depend moderately.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +19,12 @@ from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.pairs import find_edges
 from graftwork.inference.ragged import offsets
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.pair_tiles import Tile
 from graftwork.objectives.protocol import Expectations
 from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.significance.contrasts import stacked
 from graftwork.significance.edge_tests import Cut
-from graftwork.significance.moments import unfold
-from graftwork.significance.rows import FittedRows
-from graftwork.significance.variances import MomentTables
+from graftwork.significance.variances import MomentTables, unfold
 
 # With fewer pairs than this, and fewer pairs times rows, a quick look does not pay.
 FEWEST_PAIRS = 2000
@@ -269,3 +267,10 @@ def some_cells(expectations: Expectations, places: Ints) -> Expectations:
     return Expectations(
         expectations.model[:, cells], expectations.given, expectations.data[cells], ends
     )
+
+
+def stacked(parts: Sequence[Floats], chosen: Ints) -> Floats:
+    """Return the arrays of some variables, which have one shape, as one array."""
+    different = np.flatnonzero(np.bincount(chosen))
+    which = np.searchsorted(different, chosen)
+    return np.stack([parts[i] for i in different.tolist()])[which]

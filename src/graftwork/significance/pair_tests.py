@@ -23,13 +23,18 @@ from scipy.special import chdtri
 from graftwork.grafting import Problem
 from graftwork.grafting.spaces import PairSpace
 from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.protocol import Expectations
 from graftwork.objectives.pseudo import PseudoPoint
 from graftwork.significance import pair_screen
-from graftwork.significance.contrasts import stacked
 from graftwork.significance.edge_tests import Cut, Findings
-from graftwork.significance.pair_screen import by_shape, cells_of, promising_pairs, some_cells
-from graftwork.significance.rows import FittedRows
+from graftwork.significance.pair_screen import (
+    by_shape,
+    cells_of,
+    promising_pairs,
+    some_cells,
+    stacked,
+)
 from graftwork.significance.tails import log_tail
 from graftwork.significance.tilted import directions, scarce, tilted
 from graftwork.significance.variances import MomentTables, variances_of_some

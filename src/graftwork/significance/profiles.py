@@ -18,9 +18,8 @@ from graftwork.data.parts import TilingEngine
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.kernels.curvature import fill_scores
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.significance.hessian import Hessian, Parameters
-from graftwork.significance.inverses import inverted
-from graftwork.significance.rows import FittedRows, RowBlock
+from graftwork.objectives.fitted_rows import FittedRows, RowBlock
+from graftwork.objectives.hessian import Hessian, Parameters, inverted
 
 # Rows looked at together.
 STRIP = 512

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.significance.edge_tests import EdgeTests
 from graftwork.significance.profiles import EdgeProfile
-from graftwork.significance.rows import FittedRows
 
 
 def rests_of_edges(rows: FittedRows) -> EdgeTests:

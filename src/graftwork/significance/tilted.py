@@ -33,11 +33,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from graftwork.data.scores import LINEAR_PRECISION
 from graftwork.inference.layout import Floats, Ints
+from graftwork.objectives.contrasts import Contrasts, basis_of, with_scores
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.penalties.blocks import LINEAR_PRECISION
-from graftwork.significance.contrasts import Contrasts, basis_of, pool, with_scores
-from graftwork.significance.rows import FittedRows
+from graftwork.significance.pooling import pool
 
 # Pairs about which fewer rows than this tell, in the harmonic mean over cells, are not left to the
 # chi-square; about so many different rows say how many there are.

@@ -1,13 +1,14 @@
 """The variances of the slopes of absent pairs' tables: sums over rows, from configurations.
 
 If a pair is no edge its residuals are independent given all other variables, and the slope of its
-table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``testing.pair_tests``).
+table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``significance.pair_tests``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,9 @@ from graftwork.kernels.row_sums import cache_lines
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import NO_IDS
 from graftwork.objectives.configurations import Ids
+from graftwork.objectives.fitted_rows import FittedRows
+from graftwork.objectives.hessian import ENOUGH_ROWS, is_rough, triangle_lanes
 from graftwork.objectives.neighbourhoods import padded
-from graftwork.significance.hessian import ENOUGH_ROWS, is_rough
-from graftwork.significance.moments import lanes_for, unfold
-from graftwork.significance.rows import FittedRows
 
 # Numbers in the lines of all variables that are worked on at once, and configurations of rows.
 TILE, IDS = 2**24, 2**26
@@ -294,10 +294,26 @@ def average(rows: FittedRows, i: int) -> tuple[Floats, bool]:
 
 def _lanes(rows: FittedRows) -> tuple[int, ...]:
     """Return how many numbers of all variables' lines to add at once."""
-    return lanes_for(int(_triangles(rows).max(initial=0)))
+    return triangle_lanes(int(_triangles(rows).max(initial=0)))
 
 
 def _triangles(rows: FittedRows) -> Ints:
     """Return how many numbers the upper triangle of each variable's spread has."""
     sizes = rows.contrasts.sizes
     return sizes * (sizes + 1) // 2
+
+
+@lru_cache(maxsize=64)
+def unfold(size: int) -> Ints:
+    """Return where each entry of a symmetric matrix stands in its upper triangle.
+
+    Examples
+    --------
+    >>> unfold(2).tolist()
+    [[0, 1], [1, 2]]
+    """
+    places = np.zeros((size, size), dtype=np.int64)
+    upper = np.triu_indices(size)
+    places[upper] = places[upper[::-1]] = np.arange(len(upper[0]))
+    places.flags.writeable = False
+    return places

@@ -16,11 +16,11 @@ import numpy as np
 
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.pairs import find_edges
-from graftwork.significance.contrasts import free_sides
+from graftwork.objectives.contrasts import free_sides
+from graftwork.objectives.fitted_rows import FittedRows
 from graftwork.significance.edge_tests import EdgeTests, Findings
 from graftwork.significance.evidence import Evidence
 from graftwork.significance.pair_tests import examine_pairs
-from graftwork.significance.rows import FittedRows
 from graftwork.significance.tails import log_tail
 from graftwork.significance.tilted import scarce, tilted
 from graftwork.solvers import Solution

@@ -8,7 +8,7 @@ neighbours, and the cells are put together afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graftwork.data.parts import TilingEngine
+from graftwork.data.parts import InvertingEngine, TilingEngine
 from graftwork.inference.layout import Floats, Ints, Layout
 from graftwork.inference.ragged import offsets
 from graftwork.kernels import curvature as kernel
+from graftwork.kernels.lapack import invert_definite
 from graftwork.kernels.threads import cut_evenly, run_chunks
-from graftwork.objectives.neighbourhoods import padded
-from graftwork.significance.contrasts import Contrasts
-from graftwork.significance.moments import lanes_for
-from graftwork.significance.rows import FittedRows
+from graftwork.objectives.contrasts import Contrasts
+from graftwork.objectives.fitted_rows import FittedRows
+from graftwork.objectives.neighbourhoods import lanes_for, padded
 
 # Configurations looked at together.
 SPAN = 2**16
@@ -32,6 +32,10 @@ SPAN = 2**16
 MANY_NUMBERS, SHARES = 2**22, 2
 # Where a few percent do not matter, and there are many more rows than this, so many are enough.
 ENOUGH_ROWS, MANY_ROWS = 2**16, 2**18
+# Matrices from this size on are inverted where the rows' engine is, if it inverts any.
+LARGE = 256
+# A diagonal is raised by the first of these shares of its mean that makes a matrix definite.
+RAISED = tuple(10.0**power for power in range(-10, 3, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,7 +342,7 @@ def _block(rows: FittedRows, parameters: Parameters, seen: _Seen, i: int) -> Flo
     if not count:
         return total
     here, masses = neighbourhoods.of_variable(i), neighbourhoods.masses_of(i)
-    lanes = lanes_for(size * (size + 1) // 2)
+    lanes = triangle_lanes(size * (size + 1) // 2)
     for start in range(0, here.count, SPAN):  # all at once would fill the memory
         part = slice(start, min(start + SPAN, here.count))
         codes, lines, places = here.states(sample, part)
@@ -350,6 +354,54 @@ def _block(rows: FittedRows, parameters: Parameters, seen: _Seen, i: int) -> Flo
         )  # fmt: skip
         total = found if start == 0 else total + found
     return total
+
+
+def triangle_lanes(size: int) -> tuple[int, ...]:
+    """Return how many numbers of a symmetric matrix's triangle to add at once."""
+    return (0,) if size <= 1 else lanes_for(size)
+
+
+def inverted(matrices: Sequence[Floats], rows: FittedRows) -> list[Floats]:
+    """Return the inverses of positive definite matrices, large ones where the rows' engine is."""
+    found: list[Floats | None] = [None] * len(matrices)
+    engine = None if rows.sample.parts is None else rows.sample.parts.engine
+    if isinstance(engine, InvertingEngine):
+        large = [k for k, matrix in enumerate(matrices) if len(matrix) >= LARGE]
+        raised = (raised_by(matrices[k], RAISED[0]) for k in large)
+        for k, one in zip(large, engine.inverses(raised), strict=True):
+            found[k] = one
+    left = [k for k, one in enumerate(found) if one is None]
+    costs = np.array([float(len(matrices[k])) ** 3 + 1.0 for k in left])
+
+    def invert(part: slice) -> None:
+        for k in left[part]:
+            found[k] = inverse(matrices[k])
+
+    run_chunks(invert, cut_evenly(costs, rows.n_threads), rows.n_threads)
+    return [one for one in found if one is not None]
+
+
+def raised_by(matrix: Floats, share: float) -> Floats:
+    """Return a matrix whose diagonal is raised by a share of its mean."""
+    raised, size = matrix.copy(), len(matrix)
+    mean = float(np.abs(matrix.diagonal()).mean()) or 1.0  # 0 where a probability rounds to 1
+    raised.flat[:: size + 1] += share * mean
+    return raised
+
+
+def inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix, made a little more so.
+
+    Where that is not enough for rounding errors, its diagonal is raised further: one variable of
+    thousands must not end a run.
+    """
+    if not len(matrix):
+        return matrix
+    for share in RAISED if np.isfinite(matrix.sum()) else ():
+        raised = raised_by(matrix, share)
+        if invert_definite(raised):
+            return raised
+    raise np.linalg.LinAlgError("a Hessian is not positive definite, or not finite")
 
 
 _NOTHING = np.zeros(0, dtype=np.int64), np.zeros((0, 0))

@@ -11,8 +11,8 @@ from doors.data import prepare
 from doors.grafting import only, with_pairs
 from doors.objectives import PseudoLikelihood, independent_potentials
 from doors.selection import refit, unshrunk
-from doors.significance import Curvature, newton, switch, switch_nearby
-from doors.significance import newton_module as module
+from doors.solvers import Curvature, newton, switch, switch_nearby
+from doors.solvers import newton_module as module
 
 
 @pytest.mark.parametrize("states", [2, 3])
@@ -24,17 +24,19 @@ def test_a_pair_the_other_way_is_fitted_exactly(states, pair, monkeypatch):
     chain = np.array([(i, i + 1) for i in range(11)] + [(0, 5)])
     start = with_pairs(independent_potentials(sample), chain)
     smooth = unshrunk(problem)
-    here = newton(smooth, refit(problem, start, 1e-4), 1e-13)
+    here = newton(smooth.on(start.layout), refit(problem, start, 1e-4), 1e-13)
     potentials = here.point.potentials
     there = (potentials.layout.edges != np.array(pair)).any(axis=1)
     other = only(potentials, there)
     if there.all():
         other = with_pairs(potentials, np.array([pair]))
-    plain = newton(smooth, refit(problem, other, 1e-6), 1e-13)
-    curvature = Curvature.of(smooth, here)
+    plain = newton(smooth.on(other.layout), refit(problem, other, 1e-6), 1e-13)
+    curvature = Curvature.of(smooth.on(potentials.layout), here)
     whole = []
     monkeypatch.setattr(module, "newton", lambda *given: whole.append(given) or newton(*given))
-    found = switch(smooth, curvature, other, np.array(pair), 1e-13)
+    found = switch(
+        smooth.on(other.layout), curvature, smooth.solution(other), np.array(pair), 1e-13
+    )
     assert found.residual <= 1e-13
     assert not whole  # no other Hessian was needed
     assert found.objective == pytest.approx(plain.objective, rel=1e-12)
@@ -55,12 +57,14 @@ def test_in_large_networks_only_the_weights_at_the_pair_move(pair):
     edges = np.concatenate([truth, [pair]]) if pair == (0, 1) else truth
     smooth = unshrunk(problem)
     start = with_pairs(independent_potentials(sample), edges)
-    here = newton(smooth, refit(problem, start, 1e-4), 1e-13)
+    here = newton(smooth.on(start.layout), refit(problem, start, 1e-4), 1e-13)
     potentials = here.point.potentials
     there = (potentials.layout.edges != np.array(pair)).any(axis=1)
     other = with_pairs(potentials, np.array([pair])) if there.all() else only(potentials, there)
-    found = switch_nearby(smooth, here, other, np.array(pair))
-    exact = newton(smooth, refit(problem, other, 1e-6), 1e-13)
+    found = switch_nearby(
+        smooth.on(other.layout), smooth.solution(other, None, here), np.array(pair)
+    )
+    exact = newton(smooth.on(other.layout), refit(problem, other, 1e-6), 1e-13)
     change = found.point.potentials.weights - other.weights
     near = np.isin(other.layout.edges, pair).any(axis=1)
     assert not change[other.layout.entries(np.flatnonzero(~near))].any()
@@ -69,5 +73,5 @@ def test_in_large_networks_only_the_weights_at_the_pair_move(pair):
     ratios = [2 * 3000 * abs(one.objective - here.objective) for one in (exact, found)]
     assert ratios[1] == pytest.approx(ratios[0], rel=0.05)
     # Nothing at the pair is left to gain.
-    again = switch_nearby(smooth, found, found.point.potentials, np.array(pair))
+    again = switch_nearby(smooth.on(other.layout), found, np.array(pair))
     assert found.objective - again.objective < 1e-8

@@ -3,8 +3,9 @@
 A table acts only through its double-centred part, (s_i - 1)(s_j - 1) numbers. With an orthonormal
 basis K_i of the vectors over i's states that sum to zero, those are K_i' W K_j. Tests may use fewer
 directions: rare states are pooled, since a handful of counts follows no normal law, and of very
-many states only the frequent ones are distinguished. Of an ordered variable the first columns are
-its scores (see ``data.scores``): the linear part of a table has those alone.
+many states only the frequent ones are distinguished (see ``significance.pooling``). Of an ordered
+variable the first columns are its scores (see ``data.scores``): the linear part of a table has
+those alone.
 """
 
 from __future__ import annotations
@@ -17,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graftwork.data.encoded import EncodedRows
-from graftwork.data.scores import Scores
+from graftwork.data.scores import LINEAR_PRECISION, Scores
 from graftwork.inference.layout import Floats, Ints
 from graftwork.inference.ragged import offsets
-from graftwork.penalties.blocks import LINEAR_PRECISION
-
-# States with fewer counts than this are pooled in tests.
-LEAST_COUNT = 10
-# Of a variable with more states this many groups are distinguished in tests: the frequent states,
-# and all others together.
-MOST_GROUPS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +92,13 @@ class Contrasts:
             both = zip(readers, bases, scores.sizes.tolist(), strict=True)
             readers = [basis if size else reader for reader, basis, size in both]
         return Contrasts(groups, tuple(bases), linear, curved, tuple(readers), ordered)
+
+    @staticmethod
+    def plain(cards: Ints) -> Contrasts:
+        """Return the states themselves: coordinates are then the entries of unaries and tables."""
+        bases, n = tuple(np.eye(s) for s in cards.tolist()), len(cards)
+        groups = tuple(np.arange(s) for s in cards.tolist())
+        return Contrasts(groups, bases, cards, None, bases, np.zeros(n, dtype=bool))
 
     @cached_property
     def kinds(self) -> Ints:
@@ -212,39 +213,3 @@ def free_sides(
         return sizes
     linear = sample.scores.sizes[pair]
     return np.where(linear > 0, linear, sizes)
-
-
-def frequent_states(
-    sample: EncodedRows, curved: frozenset[tuple[int, int]] | None = None
-) -> Contrasts:
-    """Return contrasts with rare states pooled, for tests."""
-    counts = np.split(np.asarray(sample.counts.margins, dtype=np.float64), np.cumsum(sample.cards))
-    groups = tuple(pool(part) for part in counts[:-1])
-    return Contrasts.of(groups, sample.scores, curved, counts[:-1])
-
-
-def pool(counts: Floats, most: int = MOST_GROUPS) -> Ints:
-    """Return groups of states: frequent ones alone, all others together; two groups at least."""
-    ascending = np.sort(counts)
-    rare = int((counts < LEAST_COUNT).sum())
-    rare = max(rare, len(counts) - (most - 1)) if len(counts) > most else rare
-    while 0 < rare < len(counts) - 1 and ascending[:rare].sum() < LEAST_COUNT:
-        rare += 1
-    rare = max(0, min(rare, len(counts) - 1))
-    pooled = counts <= ascending[rare - 1] if rare else np.zeros(len(counts), dtype=bool)
-    if pooled.all():  # the most frequent are equally so: only states that are less so are pooled
-        pooled = counts < ascending[-1]
-        if np.count_nonzero(~pooled) > 2 * MOST_GROUPS:  # too many to tell apart: any will do
-            pooled[np.flatnonzero(~pooled)[most - 1 :]] = True
-    if not pooled.any():
-        return np.arange(len(counts))
-    groups = np.zeros(len(counts), dtype=np.int64)
-    groups[~pooled] = np.arange(1, np.count_nonzero(~pooled) + 1)
-    return groups
-
-
-def stacked(parts: Sequence[Floats], chosen: Ints) -> Floats:
-    """Return the arrays of some variables, which have one shape, as one array."""
-    different = np.flatnonzero(np.bincount(chosen))
-    which = np.searchsorted(different, chosen)
-    return np.stack([parts[i] for i in different.tolist()])[which]

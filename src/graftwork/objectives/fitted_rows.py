@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from graftwork.inference.layout import Floats, Ints, Potentials
 from graftwork.inference.ragged import offsets
 from graftwork.kernels.threads import cut_evenly, run_chunks
 from graftwork.objectives.conditionals import Conditionals, KnownConditionals
+from graftwork.objectives.contrasts import Contrasts
 from graftwork.objectives.neighbourhoods import Neighbourhoods, padded
-from graftwork.objectives.pseudo import PseudoPoint
-from graftwork.significance.contrasts import Contrasts
+
+if TYPE_CHECKING:
+    from graftwork.objectives.pseudo import PseudoPoint
 
 # Numbers a block of rows may take in one of its arrays.
 BLOCK_SIZE = 2**22
@@ -53,7 +55,7 @@ class FittedRows:
     conditionals: Conditionals  # of the network's variables
     contrasts: Contrasts
     # statistics that depend on the sample and on the edges near a pair alone, as far as they are
-    # known (see ``testing.tilted``)
+    # known (see ``significance.tilted``)
     tilted: dict[object, Any] = field(default_factory=dict)
     whole: FittedRows | None = None  # the rows that these show the linear parts of
     # called now and then where tests take long; it may raise KeyboardInterrupt
