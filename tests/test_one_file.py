@@ -41,10 +41,9 @@ PARTS = {
                 for lam in lams:
                     fit = paths[0].step(lam)
                     known, sample = fit.certificate, paths[0].problem_at(lam).objective.sample
+                    numbers = known.n_edges, known.loss, known.objective
                     value = ebic_value(sample, known.loss, fit.potentials, 0.0)
-                    yield PathPoint(
-                        lam, known.n_edges, known.loss, known.objective, criterion=value
-                    )
+                    yield PathPoint(lam, *numbers, criterion=value)
         ''',
     "leaning.py": '''
         from graftwork.penalties.lasso import L1

@@ -17,6 +17,7 @@ from graftwork.selection import PathPoint, find_levels
 
 from doors.data import prepare
 from doors.estimators import FitSpec, Units, fit, to_model
+from doors.grafting import Silence
 from doors.selection import CRITERIA as REGISTERED
 from doors.selection import (
     FURTHEST,
@@ -221,9 +222,8 @@ def test_less_than_a_standard_error_is_no_reason_to_prefer_the_path(planted, mon
     monkeypatch.setattr(choice, "compare", lambda *_: (1e3, 0.9))
     net = learn(planted)
     assert net.refitted_
-    assert "does worse by less than a standard error (1000): that was taken" in gw.describe(
-        net.choice_
-    )
+    said = gw.describe(net.choice_)
+    assert "does worse by less than a standard error (1000): that was taken" in said
     monkeypatch.setattr(choice, "compare", lambda *_: (1e3, 1.1))
     assert not learn(planted).refitted_
 
@@ -237,32 +237,12 @@ def test_resamples_of_a_tested_network_are_tested(planted):
 
 @pytest.mark.parametrize("stage", ["testing all pairs", "refitting the short list"])
 def test_an_interrupt_while_edges_are_tested_keeps_the_best_lambda(planted, stage):
-    net = gw.MarkovNetwork(goal="prediction", random_state=0, verbose=StopAtStage(stage))
+    net = gw.MarkovNetwork(goal="prediction", random_state=0, verbose=StopAt(stage, at_once=True))
     with pytest.raises(KeyboardInterrupt):
         net.fit(planted)
     assert net.certificate_.stop == "interrupted"
     assert net.choice_.path.tested is None
     assert min(net.path_, key=lambda point: point.criterion).chosen
-
-
-class StopAtStage:
-    """An observer that presses Ctrl-C as a stage begins."""
-
-    def __init__(self, stage):
-        self.stage = stage
-
-    def on_stage(self, text, step, steps):
-        if text.startswith(self.stage):
-            raise KeyboardInterrupt
-
-    def on_round(self, record):
-        pass
-
-    def on_network(self, potentials):
-        pass
-
-    def on_search(self, tested, total):
-        pass
 
 
 def test_pairs_that_cannot_be_tested_are_left_to_the_path(planted, monkeypatch):
@@ -393,25 +373,21 @@ def test_methods_that_know_their_edges_refuse_a_goal(planted):
         learn(planted, method="chow-liu")
 
 
-class StopAt:
-    """An observer that presses Ctrl-C at a stage."""
+class StopAt(Silence):
+    """An observer that presses Ctrl-C in the first round of a stage, or as the stage begins."""
 
-    def __init__(self, stage):
-        self.stage = stage
+    def __init__(self, stage, at_once=False):
+        self.stage, self.at_once = stage, at_once
 
     def on_stage(self, text, step, steps):
         assert 0 <= step < steps
         self.here = text.startswith(self.stage)
+        if self.here and self.at_once:
+            raise KeyboardInterrupt
 
     def on_round(self, record):
         if self.here:
             raise KeyboardInterrupt
-
-    def on_network(self, potentials):
-        pass
-
-    def on_search(self, tested, total):
-        pass
 
 
 @pytest.mark.parametrize("criterion", ["k-fold", "ebic-refit"])
@@ -480,13 +456,11 @@ def test_weights_that_count_give_what_repeated_rows_give(planted):
     weights = np.random.default_rng(0).integers(0, 4, planted.n_rows)
     counted = planted.with_weights(weights)
     repeated = planted.take_rows(np.repeat(np.arange(planted.n_rows), weights))
-    scores = [
-        [
-            learn(table, criterion="hold-out", random_state=seed).path_[3].held_out
-            for seed in range(6)
-        ]
+    paths = [
+        [learn(table, criterion="hold-out", random_state=seed).path_ for seed in range(6)]
         for table in (counted, repeated)
     ]
+    scores = [[path[3].held_out for path in each] for each in paths]
     spread = np.std(scores)
     assert abs(np.mean(scores[0]) - np.mean(scores[1])) < 3 * spread
 
@@ -536,6 +510,9 @@ def test_odd_tables_give_a_network(table, criterion):
     assert 0 < net.lam_ < np.inf
 
 
+STARS = {"goal": "structure", "criterion": "stars"}
+
+
 def test_a_missing_cell_is_refused():
     with pytest.raises(gw.errors.DataError):
         learn([[1.0, 2.0], [float("nan"), 1.0]])
@@ -560,14 +537,8 @@ def test_a_missing_cell_is_refused():
         ({"criterion_options": {"folds": 2.5}}, "whole number"),
         ({"criterion": "hold-out", "criterion_options": {"share": 1.0}}, "above 0 and below 1"),
         ({"criterion": "hold-out", "criterion_options": {"share": 0}}, "above 0 and below 1"),
-        (
-            {"goal": "structure", "criterion": "stars", "criterion_options": {"threshold": 0.5}},
-            "threshold must be a number above 0 and below 0.5",
-        ),
-        (
-            {"goal": "structure", "criterion": "stars", "criterion_options": {"size": 0}},
-            "size must be a whole number at least 1",
-        ),
+        (STARS | {"criterion_options": {"threshold": 0.5}}, "above 0 and below 0.5"),
+        (STARS | {"criterion_options": {"size": 0}}, "size must be a whole number at least 1"),
         ({"criterion": "ebic", "criterion_options": {"refits": 1}}, "option='refits' is not known"),
         ({"goal": "structure", "criterion_options": {"folds": 3}}, "has no options"),
     ],
