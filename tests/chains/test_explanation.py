@@ -108,29 +108,6 @@ def test_labels_that_python_takes_for_equal():
     assert found.scores.tolist() == [[1.0, 3.0]]
 
 
-def test_the_text_names_the_features():
-    votes = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 1]), np.array([2.0, -0.5, 1.5, 0.25])
-    pairs = np.array([[0.0, 0.75], [0.0, 0.0]])
-    names = ("word:the", "word:dog", "bias")
-    model = ChainModel(("D", "N"), names, 1, *votes, pairs, np.zeros((0, 0, 0)))
-    items = [{"word": "the", "bias": 2.0}, {"word": "dog"}]
-    found = model.explain(items, words=["the", "dog"])
-    expected = (
-        "1 the: D (0.93)\n"
-        "  D  0.93  +2.75  +2.00 word:the, +0.75 before N\n"
-        "  N  0.07  +0.00  -0.50 word:the, +0.50 bias\n"
-        "2 dog: N (0.90)\n"
-        "  N  0.90  +2.25  +1.50 word:dog, +0.75 after D\n"
-        "  D  0.10  +0.00"
-    )
-    assert str(found) == gw.describe(found) == found.summary() == expected
-    assert found.summary(top=1, labels=1).splitlines()[1::2] == [
-        "  D  0.93  +2.75  +2.00 word:the, and 1 more",
-        "  N  0.90  +2.25  +1.50 word:dog, and 1 more",
-    ]
-    assert repr(found).startswith("Explanation: 2 positions, 6 contributions")
-
-
 def test_what_is_no_sequence_is_refused():
     model = random_chain(0, 1)
     with pytest.raises(DataError, match="there are 1 words for 2 positions"):

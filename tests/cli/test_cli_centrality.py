@@ -68,7 +68,7 @@ def test_communities_are_written_when_asked_for(graftwork, chain_csv, tmp_path):
     assert not (tmp_path / "communities.csv").exists()  # it would not be of this run
 
 
-@pytest.mark.parametrize("missing", ["available-case", "drop-rows", "state"])
+@pytest.mark.parametrize("missing", ["available-case", "drop-rows"])
 def test_missing_cells_are_what_they_were_in_learning(graftwork, chain_csv, tmp_path, missing):
     lines = chain_csv.read_text().splitlines()
     lines[5] = "?" + lines[5][lines[5].index(",") :]
@@ -112,17 +112,3 @@ def test_show_has_tables_of_centralities(graftwork, chain_csv, tmp_path):
     assert "<svg" in (tmp_path / "n.svg").read_text(encoding="utf-8")
     again = graftwork("show", model, "--groups", tmp_path / "communities.csv")
     assert again.code == 0, again.err
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [("a,x\nb,x\n", "c, d"), ("a,x\nnobody,x\n", "line 2"), ("a\nb\n", "line 1 has no group")],
-)
-def test_groups_that_mean_nothing_are_refused(graftwork, chain_csv, tmp_path, text, word):
-    graftwork("learn", chain_csv, "--out", tmp_path, "--no-plot", "-q", *FAST)
-    (tmp_path / "groups.csv").write_text(text)
-    result = graftwork("show", tmp_path / "model.gw", "--groups", tmp_path / "groups.csv")
-    assert result.code != 0
-    assert word in result.err
-    absent = graftwork("show", tmp_path / "model.gw", "--groups", tmp_path / "none.csv")
-    assert "none.csv" in absent.err

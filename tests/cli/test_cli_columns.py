@@ -45,23 +45,6 @@ def test_columns_are_chosen(graftwork, survey, tmp_path, name, options):
     assert "warning" not in result.err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--drop", "idd"], "survey.csv: there is no column 'idd' to drop; did you mean 'id'?"),
-        (["--columns", "a,e"], "there is no column 'e' to read"),
-        (["--columns", "a", "--drop", "a"], "no column is left"),
-        (["--drop", "id", "--weights", "id"], "'id' holds the weights, so it cannot be dropped"),
-    ],
-)
-def test_columns_that_are_not_there(graftwork, survey, tmp_path, name, options, told):
-    command, *more = COMMANDS[name]
-    result = graftwork(command, survey, "--out", tmp_path, *more, *options, *FAST)
-    assert result.code == 2
-    assert told in result.lines[-1]
-
-
 def test_the_command_line_says_what_to_drop(graftwork, survey, tmp_path):
     result = graftwork("learn", survey, "--out", tmp_path, *FAST, "--max-edges", "1")
     assert result.code == 0, result.err

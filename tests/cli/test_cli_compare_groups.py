@@ -53,22 +53,6 @@ def test_options_reach_the_networks(graftwork, table, tmp_path):
     assert {name for e in stored["edges"] for name in (e["first"], e["second"])} <= {"a", "b"}
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--by", "langage"], "no variable 'langage'"),
-        (["--by", "language", "--permutations", "-1"], "permutations"),
-        ([], "--by"),
-        (["--by", "language", "--drop", "b,language"], "'language', which --drop leaves out"),
-    ],
-)
-def test_mistakes_are_told(graftwork, table, tmp_path, words, said):
-    result = graftwork("compare-groups", table, "--out", tmp_path / "o", *words)
-    assert result.code == 2
-    assert said in result.err
-    assert "Traceback" not in result.err
-
-
 def test_names_are_checked_before_cells(graftwork, tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("group,a,b\n1,x,\n2,y,z\n")

@@ -54,21 +54,6 @@ def test_formats_can_be_named(graftwork, model_file, tmp_path):
     assert (tmp_path / "y.csv").read_text().startswith("Source,Target,Weight\n")
 
 
-def test_what_cannot_be_converted_is_one_sentence(graftwork, model_file, tmp_path):
-    for words in (
-        ("convert", model_file, tmp_path / "x.xyz"),
-        ("convert", model_file, tmp_path / "x.uai", "--to", "uia"),
-        ("convert", model_file, tmp_path / "x.crfsuite"),
-        ("convert", tmp_path / "absent.uai", tmp_path / "x.gw"),
-        ("convert", GOLDEN / "tagger.crfsuite", tmp_path / "x.uai"),
-        ("convert", model_file, tmp_path / "nowhere" / "x.uai"),
-    ):
-        result = graftwork(*words)
-        assert result.code == 2
-        assert len(result.lines) == 1
-        assert result.lines[0].startswith("error: ")
-
-
 def test_help_lists_the_formats(graftwork):
     text = " ".join(graftwork("convert", "--help").out.split())
     for name in FORMATS:

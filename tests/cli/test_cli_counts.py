@@ -24,21 +24,3 @@ def test_a_network_is_learned_from_counts(graftwork, counts):
     assert gw.load("run/model.gw").edges == rows.model_.edges
     for others in (["--criterion", "ebic"], ["--method", "chow-liu"]):
         assert graftwork("learn", "counts.gwc", "--loss", "likelihood", *others).code == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["learn", "counts.gwc"], "use --loss likelihood, with a number for lam"),
-        (["learn", "counts.gwc", "--loss", "likelihood"], "or use --criterion ebic"),
-        (["learn", "counts.gwc", "--lam", "0.1", "--sep", ";"], "read as they are"),
-        (["learn", "counts.gwc", "--dry-run"], "estimated from rows"),
-        (["bootstrap", "counts.gwc"], "rows are needed here"),
-        (["learn", "model.gw"], "holds a network, where counts of pairs are wanted"),
-    ],
-)
-def test_what_needs_rows_is_refused_in_one_line(graftwork, counts, words, told):
-    result = graftwork(*words)
-    assert result.code == 2
-    assert told in result.err
-    assert result.lines[-1].startswith("error: ")

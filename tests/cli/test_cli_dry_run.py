@@ -15,38 +15,6 @@ def test_dry_run_says_the_cost_and_writes_nothing(graftwork, chain_csv, tmp_path
     assert max(map(len, result.out.splitlines())) <= 88
 
 
-def test_dry_run_of_one_network(graftwork, chain_csv):
-    result = graftwork("learn", chain_csv, "--dry-run", "--holdout", "0", "-q", *FAST)
-    assert "300 rows of 4 variables" in result.out
-    assert result.err == ""
-
-
-def test_dry_run_takes_the_method_and_the_loss(graftwork, chain_csv):
-    words = ("--loss", "likelihood", "--inference", "exact", "--method", "edge-grafting")
-    result = graftwork("learn", chain_csv, "--dry-run", *words, *FAST)
-    assert result.code == 0, result.err
-    assert "6 pairs" in " ".join(result.out.split())
-
-
-def test_dry_run_refuses_what_learning_refuses(graftwork, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,5\n2\n")
-    dry, wet = (graftwork("learn", path, *flag, *FAST) for flag in (["--dry-run"], []))
-    assert (dry.code, dry.lines[-1]) == (2, wet.lines[-1])
-    assert graftwork("learn", path, "--dry-run", "--method", "best-choise").code == 2
-
-
-def test_dry_run_takes_goals_and_missing_cells(graftwork, chain_csv, tmp_path):
-    result = graftwork("learn", chain_csv, "--dry-run", "--goal", "prediction", "--jobs", "1")
-    assert result.code == 0, result.err
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n" + "1,\n2,3\n1,4\n" * 20)
-    words = ("--missing", "available-case", "--holdout", "0")
-    result = graftwork("learn", path, "--dry-run", *words, *FAST)
-    assert result.code == 0, result.err
-    assert "missing=" not in result.out
-
-
 @pytest.mark.parametrize(
     ("content", "loss", "policy"),
     [

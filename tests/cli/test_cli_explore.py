@@ -109,35 +109,6 @@ def test_folders_of_bootstrap_and_of_compare_groups(graftwork, chain_csv, tmp_pa
     assert data["names"] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["nowhere"], "there is no 'nowhere'; give a folder that learn wrote"),
-        (["."], "holds no model.gw, groups.json or bootstrap.json"),
-        (["note.txt"], "note.txt"),
-        (["m.gw", "--out", "no/such/page.html"], "no such folder"),
-        (["m.gw", "--out", "page.txt"], "'page.txt' does not end in .html or .htm"),
-        (["bad.crfsuite"], "is not a CRFsuite model, or damaged"),
-        (["m.gw", "--groups", "note.txt"], "there is no variable 'hello'"),
-        (["m.gw", "--groups", "absent.csv"], "there is no file 'absent.csv'"),
-    ],
-)
-def test_what_cannot_be_explored_is_said_in_a_sentence(
-    graftwork, model, tmp_path, monkeypatch, words, told
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "note.txt").write_text("variable,group\nhello,world\n")
-    model.save("m.gw")
-    (tmp_path / "bad.crfsuite").write_bytes(b"lCRF" + bytes(20))
-    (tmp_path / "empty").mkdir()
-    if words == ["."]:
-        words = ["empty"]
-    done = graftwork("explore", *words)
-    assert done.code == 2
-    assert told.lower() in done.err.lower()
-    assert len(done.lines) == 1
-
-
 def test_files_of_other_programs_are_explored(graftwork, model, tmp_path):
     export(model, tmp_path / "m.uai")
     groups = tmp_path / "groups.csv"

@@ -49,24 +49,6 @@ def test_without_a_choice_there_is_no_path(graftwork, chain_csv, tmp_path):
     assert not [path.name for path in tmp_path.iterdir() if path.stem == "path"]
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--criterion", "k-fold"], "--criterion k-fold does not serve --goal structure"),
-        (["--goal", "prediction", "--criterion", "k-fold:folds"], "is not OPTION=VALUE"),
-        (["--goal", "prediction", "--criterion", "k-fold:folds=x"], "must be a number"),
-        (["--goal", "prediction", "--criterion", "k-fold:gamma=1"], "'gamma' is not known"),
-        (["--goal", "truth"], "truth"),
-        (["--fdr", "2"], "--fdr must be"),
-    ],
-)
-def test_nonsense_is_one_sentence(graftwork, chain_csv, tmp_path, words, sentence):
-    result = graftwork("learn", chain_csv, "--out", tmp_path, "-q", *words)
-    assert result.code == 2
-    assert sentence in result.err
-    assert len(result.lines) == 1
-
-
 def test_every_criterion_is_listed():
     listed = set(NAMES["criteria"].split(", "))
     assert listed == {spec.TESTS, *spec.CRITERIA}

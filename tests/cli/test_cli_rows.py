@@ -101,12 +101,6 @@ def test_impute_keeps_names_of_rows(model, tmp_path, capsys):
     assert [row[0] for row in rows_in(capsys.readouterr().out)[1:]] == ["1", "2"]
 
 
-def test_options_that_are_named_in_full_stay_as_they_are(model, tmp_path, capsys):
-    query = ["query", str(tmp_path / "m.gw"), "--given", "rain=yes", "--given", "rain=no"]
-    assert main(query) == 2
-    assert "error: --given names 'rain' twice" in capsys.readouterr().err
-
-
 def test_progress_does_not_repeat_a_long_name(tmp_path, capsys):
     assert main(["learn", "x" * 100_000, "--out", str(tmp_path / "out")]) == 2
     assert len(capsys.readouterr().err) < 5000

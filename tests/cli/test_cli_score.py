@@ -99,46 +99,6 @@ def test_variables_called_like_the_header(graftwork, tmp_path):
     assert lines_of(graftwork(*words))["edges"] == "1 found, 1 true, 1 both"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "truth.csv: the file is empty"),
-        ("\n \n", "truth.csv: the file is empty"),
-        ("first,second\nrain,wett\n", "truth.csv: line 2: there is no variable 'wett'; did you"),
-        ("rain,snow\n", "line 1: there is no variable 'snow'"),
-        ("first,second\nrain,rain\n", "line 2 joins 'rain' to itself"),
-        ("first,second\nrain\n", "line 2 does not have two names"),
-        ("rain\nwet\n", "line 1 does not have two names"),
-        ("first,second\nrain,\n", "line 2 does not have two names"),
-    ],
-)
-def test_odd_truth_files_are_refused(graftwork, model_file, rows_file, tmp_path, text, told):
-    truth = tmp_path / "truth.csv"
-    truth.write_text(text)
-    result = graftwork("score", model_file, rows_file, "--truth", truth)
-    assert result.code == 2
-    assert len(result.lines) == 1
-    assert told in result.err
-
-
-def test_truths_that_are_no_files(graftwork, model_file, rows_file, tmp_path):
-    binary, zipped = tmp_path / "noise.bin", tmp_path / "noise.zip"
-    binary.write_bytes(b"\xff\xfe\x00")
-    zipped.write_bytes(b"PK nothing")
-    for truth in (tmp_path / "absent.csv", tmp_path, binary, zipped):
-        result = graftwork("score", model_file, rows_file, "--truth", truth)
-        assert result.code == 2, truth
-        assert len(result.lines) == 1
-
-
-def test_a_truth_of_other_variables(graftwork, model_file, rows_file, tmp_path):
-    other = tmp_path / "other.gw"
-    PairwiseMRF({"p": [0, 1], "q": [0, 1]}, None, {("p", "q"): [[1, 0], [0, 1]]}).save(other)
-    result = graftwork("score", model_file, rows_file, "--truth", other)
-    assert result.code == 2
-    assert "other.gw: there is no variable 'p'" in result.err
-
-
 def test_impossible_rows_become_null(graftwork, model, tmp_path):
     hard = PairwiseMRF({"a": [0, 1]}, {"a": [0.0, -np.inf]})
     hard.save(tmp_path / "hard.gw")

@@ -7,7 +7,7 @@ from graftwork.grafting.chow_liu import chow_liu_edges, pair_information, tree_p
 from graftwork.grafting.exchange import ExchangeContext
 from graftwork.grafting.exchange_rules import Chain
 from graftwork.grafting.networks import only
-from graftwork.grafting.problem import Network, Problem
+from graftwork.grafting.problem import Network
 from graftwork.grafting.screen import Stars
 from graftwork.grafting.spaces import IndexMap, PairSpace, pairs_only
 from graftwork.grafting.starts import draw_pairs, strongest, with_pairs

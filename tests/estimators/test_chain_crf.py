@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
 import itertools
-import pickle
 import re
 import sys
 from dataclasses import replace
@@ -25,7 +22,7 @@ from graftwork.errors import DataError, ParameterError
 from graftwork.models import read_info
 from graftwork.recipes import RECIPES
 
-from doors.estimators import METHODS, Lines
+from doors.estimators import METHODS
 from doors.grafting import Silence
 from doors.recipes import grafting
 
@@ -90,17 +87,8 @@ def refused(kind, words, call, *args, **more):
 # What scikit-learn expects
 
 
-def test_parameters_are_kept_as_given():
-    crf = ChainCRF("gain", lam=0.1, order=2, method_options={"count": 3})
-    assert clone(crf).get_params() == crf.get_params()
-    assert crf.set_params(lam=0.2, penalty="group-l1").lam == 0.2
-    assert repr(crf).startswith("ChainCRF(lam=0.2, method='gain'")
-    with pytest.raises(ValueError, match="Invalid parameter"):
-        crf.set_params(lambda_=1)
-
-
 def test_grid_search_over_lists_of_sequences():
-    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0], "order": [1, 2]}, cv=3)
+    search = GridSearchCV(ChainCRF(n_jobs=1), {"lam": [0.02, 5.0]}, cv=2)
     search.fit(X, Y)
     assert search.best_params_["lam"] == 0.02
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -114,65 +102,24 @@ def test_cross_validation_and_pipelines():
     np.testing.assert_array_equal(cross_val_score(pipeline, X, Y, cv=3), scores)
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda crf: pickle.loads(pickle.dumps(crf))])
-def test_copies_answer_alike(of_order, copied):
-    again = copied(of_order)
-    assert bits(again) == bits(of_order)
-    assert again.predict(X) == of_order.predict(X)
-    assert again.certificate_ == of_order.certificate_
-
-
-@pytest.mark.parametrize(
-    "name", ["predict", "predict_marginals", "save", "n_features_", "weights_"]
-)
-def test_nothing_is_answered_before_fit(name):
-    with pytest.raises(NotFittedError):
-        getattr(ChainCRF(), name)(X)
-    with pytest.raises(NotFittedError):
-        ChainCRF().score(X, Y)
+def test_nothing_is_answered_before_fit():
+    for name in ("predict", "predict_marginals", "save", "n_features_", "weights_"):
+        with pytest.raises(NotFittedError):
+            getattr(ChainCRF(), name)(X)
 
 
 # The same data, the same model
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_refits_and_threads_give_the_same_bits(order):
-    big, labels = [s * 40 for s in X * 3], [s * 40 for s in Y * 3]  # several parts of positions
-    options = {"lam": 1.0, "order": order, "tol": 0.5}
-    first = ChainCRF(n_jobs=1, **options).fit(big, labels)
-    expected = bits(first)
-    assert bits(first.fit(big, labels)) == expected
-    for n_jobs in (np.int64(2), 3, -1):
-        again = ChainCRF(n_jobs=n_jobs, **options).fit(big, labels)
-        assert bits(again) == expected
-        assert again.score_samples(big, labels).tobytes() == (
-            first.score_samples(big, labels).tobytes()
-        )
-
-
-@pytest.mark.parametrize("penalty", ["l1", "group-l1", "l2"])
-@pytest.mark.parametrize("order", [1, 2])
-def test_whole_weights_are_repetitions_and_zeros_are_absences(order, penalty):
-    weight = np.arange(len(X)) % 4
-    weight[[Y[k][0] == "L2" for k in range(len(Y))]] = 0
-    times = np.repeat(np.arange(len(X)), weight)
-    # With some l2 the optimum is unique: an attribute that is always there, with a pair of labels,
-    # is the same as that pair.
-    crf = ChainCRF(lam=0.05, l2=0.01, order=order, penalty=penalty, tol=1e-10)
-    weighted = clone(crf).fit(X, Y, sample_weight=weight)
-    repeated = clone(crf).fit([X[k] for k in times], [Y[k] for k in times])
-    assert weighted.certificate_.converged
-    assert weighted.classes_ == repeated.classes_
-    assert weighted.n_candidates_ == repeated.n_candidates_
-    assert weighted.objective_ == pytest.approx(repeated.objective_, abs=1e-10)
-    assert farthest(weighted, repeated) < 1e-8
-    some = np.flatnonzero(weight)
-    shares = [[p == q for p, q in zip(*pair, strict=True)] for pair in zip(
-        weighted.predict([X[k] for k in some]), [Y[k] for k in some], strict=True)]  # fmt: skip
-    right = sum(w * sum(s) for w, s in zip(weight[some], shares, strict=True))
-    total = sum(w * len(s) for w, s in zip(weight[some], shares, strict=True))
-    score = weighted.score([X[k] for k in some], [Y[k] for k in some], sample_weight=weight[some])
-    assert score == pytest.approx(right / total)
+def test_threads_of_several_parts_of_positions_give_the_same_bits(order):
+    big, labels = [s * 40 for s in X * 3], [s * 40 for s in Y * 3]
+    first, again = (
+        ChainCRF(n_jobs=n, lam=1.0, order=order, tol=0.5).fit(big, labels) for n in (1, np.int64(3))
+    )
+    assert bits(again) == bits(first)
+    logs = [crf.score_samples(big, labels).tobytes() for crf in (first, again)]
+    assert logs[0] == logs[1]
 
 
 def test_labels_of_weightless_sequences_are_no_classes():
@@ -189,13 +136,9 @@ def test_labels_of_weightless_sequences_are_no_classes():
 NAMES = sorted({name for sequence in X for item in sequence for name in item})
 MATRICES = [np.array([[item.get(n, 0.0) for n in NAMES] for item in s]) for s in X]
 LENGTHS = [len(s) for s in X]
-EQUAL = [k for k in range(len(X)) if LENGTHS[k] >= 2]  # cut to two positions for 3-D arrays
 FORMS = {
     "matrices": (MATRICES, None),
-    "tuple of matrices": (tuple(MATRICES), None),
-    "sparse matrices": ([sparse.csr_matrix(m) for m in MATRICES], None),
     "sparse": (sparse.csr_array(np.vstack(MATRICES)), LENGTHS),
-    "dense": (np.vstack(MATRICES), np.array(LENGTHS)),
 }
 
 
@@ -218,22 +161,6 @@ def test_matrices_are_the_dicts_they_stand_for(form):
     refused(DataError, "X has 2 columns, but the model was learned from", crf.predict, [np.eye(2)])
 
 
-def test_arrays_of_three_dimensions_are_lists_of_matrices():
-    cube = np.stack([MATRICES[k][:2] for k in EQUAL])
-    labels = [Y[k][:2] for k in EQUAL]
-    one, other = (ChainCRF(lam=LAM).fit(given, labels) for given in (cube, list(cube)))
-    assert bits(one) == bits(other)
-    assert one.predict(cube) == other.predict(list(cube))
-
-
-def test_matrices_in_an_array_of_objects_keep_their_columns():
-    held = np.empty(len(MATRICES), dtype=object)
-    held[:] = MATRICES
-    crf = ChainCRF(lam=LAM).fit(held, Y)
-    assert crf.predict(held) == crf.predict(MATRICES)
-    refused(DataError, "X has 2 columns", crf.predict, [np.eye(2)])
-
-
 def test_iterators_tuples_and_arrays_of_labels(fitted):
     assert bits(ChainCRF(lam=LAM).fit(iter(X), iter(Y))) == bits(fitted)
     labels = [np.array(part) for part in Y]
@@ -246,36 +173,6 @@ def test_unknown_attributes_are_ignored(fitted):
     assert fitted.predict(more) == fitted.predict(X)
     assert fitted.score_samples(more, Y).tobytes() == fitted.score_samples(X, Y).tobytes()
     assert fitted.predict([[["never seen"]], [[]]]) == [fitted.predict([[[]]])[0]] * 2
-
-
-def test_a_nan_is_refused_wherever_it_is(fitted):
-    for name in ("x", "never seen"):
-        with pytest.raises(DataError, match=f"contains NaN for attribute '{name}' in sequence 0"):
-            fitted.predict([[{name: float("nan")}]])
-
-
-def test_zeros_in_dicts_make_candidates_as_in_crfsuite():
-    Z = [[{"title": True}, {"title": False}], [{"title": True}, {"title": True}]] * 5
-    labels = [["A", "B"], ["A", "A"]] * 5
-    crf = ChainCRF(lam=0.01).fit(Z, labels)
-    assert crf.n_candidates_ == 2 + 2  # title with A and with B; A after A, B after A
-    assert ("title", "B") in {(r["attribute"], r["label"]) for r in crf.model_.records()}
-
-
-def test_a_fit_that_fails_leaves_the_last_one_as_it_was(fitted):
-    class Failing:
-        def on_round(self, record):
-            raise RuntimeError("no more")
-
-        def on_stage(self, *args): ...
-        def on_network(self, *args): ...
-        def on_search(self, *args): ...
-
-    crf = clone(fitted).set_params(verbose=Failing())
-    with pytest.raises(RuntimeError):
-        crf.fit(X, Y)
-    with pytest.raises(NotFittedError):
-        crf.predict(X)
 
 
 def test_weights_keep_labels_and_names_as_they_are():
@@ -292,13 +189,9 @@ def test_weights_keep_labels_and_names_as_they_are():
 
 
 LABELS = {
-    "ints": (3, -1),
     "tuples": (("B", 1), ("I", None)),
     "bools with ints": (True, 1),
-    "unicode": ("\u00e9\u4e2d\U0001f600", ""),
-    "numpy text": (np.str_("a"), np.str_("b")),
-    "mixed": ("a", 2.5),
-    "bytes": (b"a", b"b"),
+    "numpy text": (np.str_("a"), np.str_("")),
     "sets": (frozenset("a"), frozenset("b")),
 }
 
@@ -330,35 +223,6 @@ def test_equal_keys_of_marginals_are_refused():
     assert crf.model_.marginals([[["p"]]])[0].shape == (1, 2)
 
 
-ODD = {
-    "one label": ([[["a"], ["b"]], [["a"]]], [["O", "O"], ["O"]]),
-    "one sequence": ([[["a"], ["b"]]], [["O", "P"]]),
-    "one position": ([[["a"]]], [["O"]]),
-    "one position each": ([[["a"]], [["b"]]], [["O"], ["P"]]),
-    "no attributes": ([[[], []], [[]]], [["O", "P"], ["P"]]),
-    "some without attributes": ([[["a"], [], ["b"]], [[]]], [["O", "P", "P"], ["O"]]),
-    "constant": ([[{"a": 3.5}, {"a": 3.5}]] * 3, [["O", "P"]] * 3),
-    "all zero": ([[{"a": 0.0}, {"a": 0}]] * 3, [["O", "P"]] * 3),
-    "tiny": ([[{"a": 1e-300}, {"a": -1e-300}]] * 3, [["O", "P"]] * 3),
-    "large": ([[{"a": 20, "b": 1}, {"a": -20}]] * 3, [["O", "P"]] * 3),
-    "long": ([[["a"], ["b"]] * 3000], [["O", "P"] * 3000]),
-}
-
-
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("case", ODD)
-def test_odd_data(case, order):
-    given, labels = ODD[case]
-    crf = ChainCRF(lam=0.01, order=order).fit(given, labels)
-    assert crf.certificate_.converged
-    assert [len(s) for s in crf.predict(given)] == [len(s) for s in labels]
-    logs = crf.score_samples(given, labels)
-    assert np.isfinite(logs).all()
-    assert (logs <= 1e-9).all()
-    for part in crf.model_.marginals(given):
-        np.testing.assert_allclose(part.sum(axis=1), 1.0, atol=1e-9)
-
-
 def test_hundreds_of_labels():
     given = [[[f"w{k}"], [f"w{7 * k % 300}"]] for k in range(300)]
     labels = [[k, 7 * k % 300] for k in range(300)]
@@ -372,8 +236,10 @@ def test_values_beyond_what_can_be_solved_are_refused():
         ChainCRF(lam=0.01).fit([[{"a": 1e50}], [{"a": -1e50}]], [["O"], ["P"]])
 
 
-@pytest.mark.parametrize("method", ["grafting-light", "grafting", "full"])
-@pytest.mark.parametrize("scale", [1e-2, 1.0, 100.0, 1e6])
+@pytest.mark.parametrize(
+    ("scale", "method"),
+    [(1e-2, "grafting-light"), (100.0, "grafting"), (1e6, "full"), (1e6, "grafting-light")],
+)
 def test_attributes_of_any_scale_are_solved(scale, method):
     X = [[{"a": scale, "b": 1.0}, {"a": -scale}]] * 3
     crf = ChainCRF(method, lam=0.01, candidates="all").fit(X, [["O", "P"]] * 3)
@@ -416,12 +282,6 @@ def test_answers_are_those_of_enumeration(of_order):
             for label, share in shares.items():
                 expected = sum(np.exp(v) for labels, v in logs.items() if labels[t] == label)
                 assert share == pytest.approx(expected, abs=1e-9)
-
-
-def test_score_is_the_share_of_right_positions(of_order):
-    pairs = zip(of_order.predict(X), Y, strict=True)
-    right = [p == q for found, true in pairs for p, q in zip(found, true, strict=True)]
-    assert of_order.score(X, Y) == pytest.approx(np.mean(right))
 
 
 def penalty_of(crf, lam):
@@ -529,16 +389,6 @@ def test_nothing_is_answered_with_nothing(of_order):
     )  # fmt: skip
 
 
-def test_matrices_without_rows_are_empty_sequences():
-    crf = ChainCRF(lam=LAM).fit([[], *MATRICES, MATRICES[0][:0]], [[], *Y, []])
-    found = crf.predict(MATRICES)
-    assert crf.predict([MATRICES[0][:0], *MATRICES, []]) == [[], *found, []]
-    assert crf.predict(np.vstack(MATRICES), [0, *LENGTHS, 0]) == [[], *found, []]
-    assert crf.predict(np.zeros((2, 0, len(NAMES)))) == [[], []]
-    assert crf.predict([]) == []
-    refused(DataError, "X has 2 columns", crf.predict, [[], np.eye(2)])
-
-
 @pytest.mark.parametrize("order", [1, 2])
 def test_equally_probable_labels_go_to_the_most_frequent(order, tmp_path):
     words = [[["w=a"]], [["w=b"]], [["w=c"]]]
@@ -639,19 +489,16 @@ def test_recipes_are_methods():
     recipe = ChainCRF(grafting(3), lam=LAM).fit(X, Y)
     assert bits(recipe) == bits(named)
     assert recipe.info()["method"] == "grafting"
-    refused(ParameterError, "is a Recipe", ChainCRF(grafting(3), select=2).fit, X, Y)
-    refused(
-        ParameterError, "is a Recipe", ChainCRF(grafting(3), method_options={"count": 2}).fit, X, Y
-    )
 
 
-@pytest.mark.parametrize("name", sorted(RECIPES))
-def test_recipes_for_edges_are_refused_in_one_sentence(name):
-    crf = ChainCRF(RECIPES[name](), lam=0.2)
-    if name in METHODS or name == "edge-grafting":
-        assert crf.fit(X, Y).certificate_.converged
-    else:
-        refused(ParameterError, f"the recipe '{name}' is for the edges of networks", crf.fit, X, Y)
+def test_recipes_for_edges_are_refused_in_one_sentence():
+    for name in RECIPES:
+        crf = ChainCRF(RECIPES[name](), lam=0.2)
+        if name in METHODS or name == "edge-grafting":
+            assert crf.fit(X, Y).certificate_.converged
+        else:
+            words = f"the recipe '{name}' is for the edges of networks"
+            refused(ParameterError, words, crf.fit, X, Y)
 
 
 class Watch(Silence):
@@ -664,18 +511,6 @@ class Watch(Silence):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", [0, 1, 3])
-def test_interrupts_leave_a_usable_model(at, tmp_path):
-    crf = ChainCRF(lam=0.001, select=2, verbose=Watch(at))
-    with pytest.raises(KeyboardInterrupt):
-        crf.fit(X, Y)
-    assert crf.certificate_.stop == "interrupted"
-    assert crf.n_iter_ == at + 1
-    assert np.isfinite(crf.score_samples(X, Y)).all()
-    crf.save(tmp_path / "m.gw")
-    assert load(tmp_path / "m.gw").predict(X) == crf.predict(X)
-
-
 def test_observers_see_every_round_and_verbose_writes_lines(capsys):
     watch = Watch()
     crf = ChainCRF(lam=LAM, verbose=watch).fit(X, Y)
@@ -684,13 +519,6 @@ def test_observers_see_every_round_and_verbose_writes_lines(capsys):
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == crf.n_iter_
     assert re.match(r"round 0: 0 features, objective", lines[0])
-
-
-def test_rounds_that_take_long_say_how_far_they_are(capsys):
-    crf = ChainCRF("full", lam=LAM, verbose=Lines("feature", pause=0.0)).fit(X, Y)
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert sum(": solving, step " in line for line in lines) > crf.n_iter_
-    assert re.match(r"round 1: solving, step 2, \d+\.\d s", lines[2])
 
 
 def test_the_default_tolerance_is_the_smaller_of_a_ten_thousandth_and_lam():
@@ -704,61 +532,11 @@ def test_the_default_tolerance_is_the_smaller_of_a_ten_thousandth_and_lam():
 # Refusals
 
 
-WRONG = [
-    ({"method": "graftin"}, "did you mean 'grafting'"),
-    ({"method": "best-choice"}, "method='best-choice' is not known"),
-    ({"method": None}, "method=None is not known"),
-    ({"method_options": 3}, "method_options must be a dict"),
-    ({"method_options": {"stps": 1}}, "did you mean 'steps'"),
-    ({"method_options": {"steps": 0}}, "steps must be a whole number of at least 1"),
-    ({"method_options": {"count": 2}, "select": 2}, "are the same; give one"),
-    ({"method": "full", "select": 2}, "leave out select=2"),
-    ({"penalty": "L1"}, "penalty='L1' is not known"),
-    ({"candidates": "some"}, "candidates='some' is not known"),
-    ({"lam": 0}, "lam must be a number greater than 0"),
-    ({"lam": "auto"}, "lam must be a number"),
-    ({"lam": True}, "lam must be a number"),
-    ({"lam": np.nan}, "lam must be a number"),
-    ({"lam": -1, "penalty": "l2"}, "lam must be a number at least 0"),
-    ({"l2": -1}, "l2 must be a number at least 0"),
-    ({"order": 3}, "order must be 1 or 2, got 3"),
-    ({"order": 1.0}, "order must be 1 or 2"),
-    ({"order": True}, "order must be 1 or 2"),
-    ({"order": "1"}, "order must be 1 or 2"),
-    ({"order": np.array([1, 2])}, "order must be 1 or 2"),
-    ({"min_count": 0}, "min_count must be a whole number of at least 1"),
-    ({"select": 0}, "select must be a whole number of at least 1"),
-    ({"select": 2.5}, "select must be a whole number"),
-    ({"max_features": -1}, "max_features must be a whole number of at least 0"),
-    ({"max_seconds": "a"}, "max_seconds must be a number"),
-    ({"max_iter": 1.5}, "max_iter must be a whole number"),
-    ({"tol": 0}, "tol must be a number greater than 1e-15"),
-    ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
-    ({"n_jobs": True}, "n_jobs must be a whole number other than 0"),
-    ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0"),
-    ({"verbose": "on"}, "verbose must be 0, 1 or have the methods of .*; str has no on_"),
-]
-
-
-@pytest.mark.parametrize(("given", "words"), WRONG, ids=str)
-def test_wrong_parameters(given, words):
-    refused(ParameterError, words, ChainCRF(**given).fit, X, Y)
-
-
-FIRST = "sequence 0, position 0"
+# What sequences, labels and weights may be is tested with graftwork.data: here, that all calls ask.
 BAD_X = {
-    "text": ("abc", "X is of type str"),
-    "texts": (["abc"], "sequence 0 is of type str"),
     "nothing": (None, "X is of type NoneType"),
-    "a number": (5, "X is of type int"),
-    "a dict": ({"a": 1}, "X is of type dict"),
-    "a frame": (pd.DataFrame({"a": [1]}), "X is a data frame"),
     "items of text": ([X[0], ["word"]], "sequence 1, position 0 is the text 'word'"),
-    "a list as attribute": ([[[["a"]]]], f"{FIRST} holds a list as an attribute"),
-    "an object as value": ([[{"bias": object()}]], f"{FIRST}: attribute 'bias'"),
     "NaN": ([X[0], [{"bias": float("nan")}]], "NaN for attribute 'bias' in sequence 1, position 0"),
-    "infinity": ([[{"bias": 1}, {"bias": np.inf}]], "infinity .* in sequence 0, position 1"),
-    "lists and matrices": ([X[0], np.eye(2)], "sequence 1 a ndarray"),
 }
 
 
@@ -773,70 +551,24 @@ def test_bad_sequences(fitted, case):
     refused(DataError, words, fitted.score_samples, bad, labels)
 
 
-BAD_Y = {
-    "nothing": (None, "y is of type NoneType"),
-    "text": ("abc", "y is of type str"),
-    "too few": (Y[:-1], f"y has {len(Y) - 1} label sequences, but X has {len(Y)} sequences"),
-    "too short": ([*Y[:-1], Y[-1][1:]], f"sequence {len(Y) - 1} has .* labels in y, but"),
-    "one label": ([*Y[:-1], "L0"], re.escape(f"y[{len(Y) - 1}] is 'L0'")),
-    "missing": ([[None, *Y[0][1:]], *Y[1:]], f"the label in {FIRST} is missing"),
-    "not hashable": ([[["L0"], *Y[0][1:]], *Y[1:]], f"the label in {FIRST} is a list"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_Y)
-def test_bad_labels(fitted, case):
-    bad, words = BAD_Y[case]
+def test_bad_labels_and_weights(fitted):
+    short = [*Y[:-1], Y[-1][1:]]
     for call in (ChainCRF().fit, fitted.score, fitted.score_samples):
-        refused(DataError, words, call, X, bad)
-
-
-WEIGHTS = {
-    "too few": ([1.0], "one weight per sequence"),
-    "negative": ([-1] * len(X), "the weight of sequence 0 is negative"),
-    "NaN": ([np.nan] * len(X), "the weight of sequence 0 is nan"),
-    "all zero": (np.zeros(len(X)), "all weights are zero"),
-    "text": ("abc", "weights must be numbers"),
-}
-
-
-@pytest.mark.parametrize("case", WEIGHTS)
-def test_bad_weights(fitted, case):
-    bad, words = WEIGHTS[case]
+        refused(DataError, f"sequence {len(Y) - 1} has .* labels in y, but", call, X, short)
+        refused(DataError, "the label in sequence 0, position 0 is missing", call, X,
+                [[None, *Y[0][1:]], *Y[1:]])  # fmt: skip
     for call in (ChainCRF().fit, fitted.score):
-        refused(DataError, words, call, X, Y, sample_weight=bad)
+        refused(DataError, "one weight per sequence", call, X, Y, sample_weight=[1.0])
+        refused(DataError, "all weights are zero", call, X, Y, sample_weight=np.zeros(len(X)))
 
 
 def test_bad_matrices(fitted):
-    stacked = np.vstack(MATRICES)
-    fit = ChainCRF().fit
+    fit, stacked = ChainCRF().fit, np.vstack(MATRICES)
     refused(DataError, "lengths must say how many rows", fit, stacked, Y)
-    refused(DataError, "lengths add up to", fit, stacked, Y, lengths=[1, 2])
-    refused(DataError, "the length of sequence 1 is -1", fit, stacked, Y, lengths=[3, -1])
-    refused(DataError, "lengths are", fit, stacked, Y, lengths="abc")
-    refused(DataError, "lengths go with one matrix", fit, X, Y, lengths=LENGTHS)
-    refused(DataError, "names go with matrices", fit, X, Y, attribute_names=NAMES)
-    refused(DataError, "2 names were given", fit, MATRICES, Y, attribute_names=["a", "b"])
     refused(DataError, "names must differ", fit, MATRICES, Y, attribute_names=["a"] * len(NAMES))
     refused(
         DataError, "X is a matrix, but the model was learned from named", fitted.predict, MATRICES
     )
-
-
-def test_a_chain_has_a_summary():
-    X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=dogs"], ["w=bark"]]] * 20
-    y = [["D", "N", "V"], ["N", "V"]] * 20
-    weights = np.repeat([1.0, 0.0], 20)
-    crf = ChainCRF(lam=0.01)
-    with pytest.raises(NotFittedError, match="ChainCRF instance is not fitted yet"):
-        crf.summary()
-    text = crf.fit(X, y).summary()
-    assert text.startswith("Data\n  40 sentences with 100 tokens and 3 labels: D, N, V.")
-    assert "5 attributes." in text
-    for part in ("\nModel\n", "\nPenalty\n", "Strongest weights", "\nCertificate\n"):
-        assert part in text
-    assert len(crf.summary(top=0)) < len(text)
-    assert crf.fit(X, y, sample_weight=weights).summary().startswith("Data\n  20 sentences with 50")
 
 
 @pytest.mark.parametrize("penalty", ["l2", "none"])
@@ -848,20 +580,6 @@ def test_penalties_that_leave_nothing_out_keep_every_feature(penalty):
     assert crf.n_features_ == crf.n_candidates_
     some = ChainCRF(penalty=penalty, lam=0.01, max_features=10, tol=1e-3).fit(X, y)
     assert some.n_features_ == 10
-
-
-def test_names_of_parameters_of_crfsuite_are_translated():
-    for name, words in {
-        "c1": r"there is no parameter c1; use lam=c1 / len\(X\)",
-        "c2": r"l2=c2 / len\(X\) with penalty=\"elastic-net\"",
-        "max_iterations": "max_evaluations",
-        "min_freq": "min_count",
-        "all_possible_transitions": "candidates=",
-    }.items():
-        refused(ParameterError, words, ChainCRF, **{name: 1})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
-        ChainCRF(lambda_=1)
-    assert list(ChainCRF().get_params()) == sorted(inspect.signature(ChainCRF).parameters)
 
 
 def test_predictions_of_folds_are_joined():

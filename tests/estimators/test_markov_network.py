@@ -10,13 +10,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import graftwork as gw
-from graftwork.errors import ParameterError
 from graftwork.inference import JunctionTree
 from graftwork.parameters import LARGEST, gather
 from graftwork.recipes import RECIPES
 
 from doors.estimators import MOST_LISTED, MOST_VARIABLES
-from doors.recipes import best_choice, grafting
+from doors.recipes import best_choice
 from support.problems import random_table
 
 
@@ -25,37 +24,12 @@ def waits_for_array_api(estimator):
     return {"check_array_api_input": "needs SCIPY_ARRAY_API=1 in the environment"}
 
 
-def test_sparse_matrices_and_weights_are_as_dense_and_repeated():
-    rng = np.random.default_rng(0)
-    X, times = rng.integers(0, 3, (60, 4)), rng.integers(0, 4, 60)
-    weighted = gw.MarkovNetwork(lam=0.01).fit(X, sample_weight=times)
-    repeated = gw.MarkovNetwork(lam=0.01).fit(np.repeat(X, times, axis=0))
-    wanted, same = weighted.model_.predict_proba(X), repeated.model_.predict_proba(X)
-    assert np.allclose(wanted, same, atol=1e-5)
-    for kind in (csr_array, csr_matrix):
-        same = gw.MarkovNetwork(lam=0.01).fit(kind(X), sample_weight=times).model_
-        assert np.array_equal(same.predict_proba(kind(X)), wanted)
-        assert np.array_equal(same.predict(kind(X)), weighted.model_.predict(X))
-
-
 def test_a_network_of_arrays_is_no_classifier():
     net = gw.MarkovNetwork(lam=0.01).fit(np.array([[0, 1], [1, 0]] * 30))
     assert not hasattr(net, "predict")
     with pytest.raises(AttributeError):
         net.predict_proba([[0, 1]])
     assert list(net.model_.predict([[0, 1]], "x1")) == [1]
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_fit_refuses_what_is_not_finite(bad):
-    X = np.array([[0.0, 1.0], [1.0, 0.0]] * 20)
-    net = gw.MarkovNetwork(lam=0.1).fit(X)
-    X[3, 0] = bad
-    with pytest.raises(ValueError, match=r"NaN|inf"):
-        gw.MarkovNetwork(lam=0.1).fit(X)
-    if np.isinf(bad):
-        with pytest.raises(ValueError, match="inf"):
-            net.model_.predict(X)
 
 
 @parametrize_with_checks(
@@ -109,11 +83,16 @@ def test_graphs_carry_the_tests_there_were(frame):
         assert {type(value) for value in data.values()} == {float}
 
 
-@pytest.mark.parametrize("convert", [pl.from_pandas, lambda f: f.to_dict("list"), lambda f: f])
-def test_containers_agree(frame, convert):
-    net = gw.MarkovNetwork(lam=0.02).fit(convert(frame))
-    reference = gw.MarkovNetwork(lam=0.02).fit(gw.as_table(frame))
-    assert net.objective_ == reference.objective_
+def test_containers_agree(frame):
+    wanted = gw.MarkovNetwork(lam=0.02).fit(gw.as_table(frame)).objective_
+    for convert in (pl.from_pandas, lambda f: f.to_dict("list"), lambda f: f):
+        assert gw.MarkovNetwork(lam=0.02).fit(convert(frame)).objective_ == wanted
+    codes = np.random.default_rng(0).integers(0, 3, (60, 4))
+    dense = gw.MarkovNetwork(lam=0.01).fit(codes)
+    for kind in (csr_array, csr_matrix):
+        net = gw.MarkovNetwork(lam=0.01).fit(kind(codes))
+        assert np.array_equal(net.score_samples(kind(codes)), dense.score_samples(codes))
+        assert np.array_equal(net.model_.predict(kind(codes)), dense.model_.predict(codes))
 
 
 def test_objective_is_loss_plus_penalty_of_the_model(frame):
@@ -145,19 +124,6 @@ def test_likelihood_with_small_penalty_matches_the_data_marginals(frame):
         assert np.allclose(probabilities, expected, atol=1e-6)
 
 
-def test_sample_weights_equal_repeated_rows():
-    table = random_table(41, n=5, rows=60)
-    weights = np.random.default_rng(1).integers(0, 4, 60)
-    rows = np.asarray(table)
-    kept = weights > 0
-    states = {f"x{i}": list(range(s)) for i, s in enumerate(table.cards)}
-    weighted = gw.MarkovNetwork(lam=0.03, states=states).fit(rows, sample_weight=weights)
-    repeated = gw.MarkovNetwork(lam=0.03, states=states).fit(np.repeat(rows, weights, axis=0))
-    assert kept.any()
-    assert np.isclose(weighted.objective_, repeated.objective_, rtol=1e-8)
-    assert weighted.model_.edges == repeated.model_.edges
-
-
 def test_declared_states_that_never_occur_are_kept_and_unlikely(frame):
     states = {"sky": ["sun", "cloud", "rain", "snow"]}
     for lam in (0.02, "auto"):
@@ -183,82 +149,15 @@ def test_unknown_state_and_missing_column_are_named(frame):
         net.score(frame.drop(columns="wet"))
 
 
-def test_columns_are_found_by_name(frame):
-    net = gw.MarkovNetwork(lam=0.02).fit(frame)
-    shuffled = frame[["coin", "always", "wet", "sky"]].assign(extra=1)
-    assert np.array_equal(net.model_.log_pseudo_likelihood(shuffled), net.score_samples(frame))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"method": "best-choise"}, "did you mean 'best-choice'"),
-        ({"loss": "pseudo"}, "loss='pseudo'"),
-        ({"penalty": "ridge"}, "penalty='ridge'"),
-        ({"inference": "magic", "loss": "likelihood"}, "inference='magic'"),
-        ({"lam": "automatic"}, "such as 0.01; got 'automatic'"),
-        ({"lam": -1.0}, "lam must be"),
-        ({"lam": 0.0}, "lam must be"),
-        ({"lam": float("nan")}, "lam must be"),
-        ({"lam": None}, "lam must be"),
-        ({"l2": -0.1}, "l2 must be"),
-        ({"tol": 0.0}, "tol must be"),
-        ({"tol": 1e-300}, "tol must be a number greater than 1e-15"),
-        ({"lam": 10**400}, "lam must be a number of at most 1e.100"),
-        ({"lam": 1e200}, "lam must be a number of at most 1e.100"),
-        ({"unary": 1e200}, "unary must be a number of at most 1e.100"),
-        ({"knowledge": {"penalty_weights": {("sky", "wet"): 1e200}}}, "to 1e.100, or infinity"),
-        ({"knowledge": {"penalty_weights": {("sky", "wet"): 10**400}}}, "to 1e.100, or infinity"),
-        ({"method_options": {"alpha": 2.0}}, "alpha must"),
-        ({"max_edges": -1}, "max_edges must be"),
-        ({"max_edges": 1.5}, "max_edges must be"),
-        ({"n_jobs": 0}, "n_jobs must"),
-        ({"method_options": {"tests": 0}}, "at least 1"),
-        ({"unary": -0.1}, "unary must be"),
-        ({"unary": "yes"}, "unary must be"),
-        ({"unary": float("nan")}, "unary must be"),
-        ({"penalty": "l2", "lam": "auto"}, "lam must be a number with penalty"),
-        ({"penalty": "l2", "lam": -1.0}, "lam must be a number at least 0"),
-        ({"penalty": "elastic-nett"}, "did you mean 'elastic-net'"),
-        ({"method_options": [1]}, "method_options"),
-    ],
-)
-def test_bad_parameters_get_one_sentence(frame, options, words):
-    with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(**gather(options)).fit(frame)
-
-
 @pytest.mark.parametrize("penalty", ["group-l1", "l1", "l2", "elastic-net"])
 def test_the_largest_numbers_give_finite_weights(frame, penalty):
     """pytest turns a raw warning of numpy into an error."""
     most = {"lam": LARGEST, "l2": LARGEST, "unary": LARGEST}
-    for own in ({"lam": LARGEST}, most, {"lam": 0.01, "unary": LARGEST}):
-        for factor in (1.0, LARGEST):
-            given = gather({"penalty": penalty, **own})
-            given["knowledge"] = {"penalty_weights": {tuple(frame.columns[:2]): factor}}
-            net = gw.MarkovNetwork(**given).fit(frame)
-            assert np.isfinite(net.model_.potentials.weights).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"lam": 0.1, "fdr": 0.2}, "fdr=0.2 has no effect where lam is a number"),
-        ({"lam": 0.1, "goal": "prediction"}, "goal='prediction' has no effect"),
-        ({"lam": 0.1, "criterion": "ebic"}, "criterion='ebic' has no effect"),
-        ({"goal": "prediction", "fdr": 0.2}, "fdr=0.2 has no effect where edges are not tested"),
-        ({"criterion": "ebic", "fdr": 0.2}, "fdr=0.2 has no effect where edges are not tested"),
-        ({"method": "chow-liu", "fdr": 0.2}, "with the method 'chow-liu'"),
-        ({"penalty": "none", "goal": "prediction"}, "with penalty='none'"),
-        ({"penalty": "none", "l2": 0.1}, "l2=0.1 has no effect with penalty='none'"),
-        ({"penalty": "none", "unary": True}, "unary=True has no effect"),
-        ({"inference": "bp", "lam": 0.1}, "it is for loss='likelihood'"),
-        ({"inference": JunctionTree(), "lam": 0.1}, "it is for loss='likelihood'"),
-    ],
-)
-def test_parameters_without_effect_are_refused(frame, options, words):
-    with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(**gather(options)).fit(frame)
+    for factor, own in ((1.0, {"lam": LARGEST}), (LARGEST, most), (LARGEST, {"lam": 0.01})):
+        given = gather({"penalty": penalty, **own})
+        given["knowledge"] = {"penalty_weights": {tuple(frame.columns[:2]): factor}}
+        net = gw.MarkovNetwork(**given).fit(frame)
+        assert np.isfinite(net.model_.potentials.weights).all()
 
 
 def test_defaults_written_out_are_not_refused(frame):
@@ -285,12 +184,6 @@ def test_too_large_exact_inference_is_refused_with_its_cost():
         )
 
 
-def test_model_files_round_trip_with_their_story(frame, tmp_path):
-    net = gw.MarkovNetwork(lam=0.02).fit(frame)
-    net.save(tmp_path / "net.gw")
-    assert gw.load(tmp_path / "net.gw") == net.model_
-
-
 def test_grid_search_and_clone(frame):
     search = GridSearchCV(gw.MarkovNetwork(), {"lam": [0.01, 0.1]}, cv=2).fit(frame)
     assert search.best_params_["lam"] in (0.01, 0.1)
@@ -305,48 +198,6 @@ def test_verbose_writes_to_standard_error_only(frame, capsys):
     gw.MarkovNetwork(lam=0.02).fit(frame)
     captured = capsys.readouterr()
     assert captured.err == captured.out == ""
-
-
-def test_an_interrupt_stores_the_best_so_far_and_is_raised(frame):
-    class Stop:
-        def on_stage(self, text, step, steps):
-            pass
-
-        def on_round(self, record):
-            if record.index == 1:
-                raise KeyboardInterrupt
-
-        def on_network(self, potentials):
-            pass
-
-        def on_search(self, tested, total):
-            pass
-
-    net = gw.MarkovNetwork(lam=0.001, verbose=Stop())
-    with pytest.raises(KeyboardInterrupt):
-        net.fit(frame)
-    assert net.certificate_.stop == "interrupted"
-    assert net.model_.marginals()["coin"].sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [["a", "b"]],
-        [["a"], ["b"], ["a"]],
-        [["a", "x"]] * 5,
-        [[i, -i, 10**30 + i] for i in range(300)],
-        [["ä", "日本"], ["ö", "日本"], ["ä", "中国"]] * 4,
-    ],
-    ids=["one-row", "one-column", "all-constant", "300-states-and-huge-ints", "unicode"],
-)
-@pytest.mark.parametrize("lam", [0.1, "auto"])
-@pytest.mark.filterwarnings("ignore:Column:graftwork.errors.DataWarning")  # of 300 states
-def test_odd_tables_are_learned(rows, lam):
-    net = gw.MarkovNetwork(lam=lam).fit(rows)
-    assert np.isfinite(net.score(rows))
-    assert net.certificate_.converged
-    assert net.graph_.number_of_nodes() == len(rows[0])
 
 
 STRENGTHS = {"group-l1": 0.03, "l1": 0.03, "elastic-net": 0.03, "l2": 0.05, "none": 0.0}
@@ -431,14 +282,11 @@ def test_penalties_that_mean_the_same_agree():
     assert not np.isclose(objective(**same[0][0]), objective(penalty="l1", lam=0.03), rtol=1e-4)
 
 
-@pytest.mark.parametrize("penalty", ["group-l1", "l1", "l2"])
-def test_numpy_truths_are_truths(penalty):
+def test_numpy_truths_are_truths():
     """As a grid of parameters gives them."""
     rows = np.random.default_rng(3).choice(3, (200, 3), p=[0.8, 0.15, 0.05])
     values = [
-        gw.MarkovNetwork("full", penalty=penalty, lam=0.02, penalty_options={"unary": unary})
-        .fit(rows)
-        .objective_
+        gw.MarkovNetwork("full", lam=0.02, penalty_options={"unary": unary}).fit(rows).objective_
         for unary in (True, np.True_, 1.0, False, np.False_)
     ]
     assert np.isclose(values[0], values[1], rtol=1e-8)
@@ -460,8 +308,8 @@ def test_a_ridge_and_no_penalty_keep_every_edge():
     assert np.allclose(joint.ravel(), counts, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", sorted(n for n, make in RECIPES.items() if not make().sized))
-def test_every_method_works_without_a_lambda(method):
+@pytest.mark.parametrize("method", ["best-choice", "grafting", "full"])
+def test_every_kind_of_method_works_without_a_lambda(method):
     table = random_table(48, n=5, rows=400, most=3)
     net = gw.MarkovNetwork(method, random_state=0).fit(table)
     reference = gw.MarkovNetwork("edge-grafting", random_state=0).fit(table)
@@ -509,30 +357,6 @@ def test_options_reach_the_method():
     assert told[0] == told[2] != told[1]
 
 
-@pytest.mark.parametrize(
-    ("method", "options", "words"),
-    [
-        ("grafting-light", {"cuont": 3}, "did you mean 'count'"),
-        (
-            "grafting-light",
-            {"alpha": 0.5},
-            "The choices are 'count', 'steps', 'memory', 'features'",
-        ),
-        ("priority", {"centre": 3}, "did you mean 'central'"),
-        ("full", {"count": 3}, "'count' is not known"),
-        ("grafting", {"count": 0}, "count must be a whole number of at least 1"),
-        ("grafting-light", {"steps": 0}, "steps must be a whole number of at least 1"),
-        ("grafting", {"count": "3"}, "grafting"),
-        ("grafting", {"count": 2.5}, "count"),
-        ("grafting-light", {"steps": 1.5}, "steps"),
-        (grafting(), {"count": 3}, "this one is a Recipe"),
-    ],
-)
-def test_options_a_method_does_not_know_are_refused(frame, method, options, words):
-    with pytest.raises(ParameterError, match=words):
-        gw.MarkovNetwork(method, method_options=options, penalty="l1", lam=0.02).fit(frame)
-
-
 def test_tree_reweighted_inference_bounds_the_exact_loss():
     table = random_table(51, n=5, rows=300, most=3)
     net = gw.MarkovNetwork(loss="likelihood", inference="trw", lam=0.02, tol=1e-5).fit(table)
@@ -545,29 +369,6 @@ def test_tree_reweighted_inference_bounds_the_exact_loss():
     straight = gw.MarkovNetwork(loss="likelihood", inference="exact", lam=0.02, tol=1e-5).fit(table)
     assert straight.objective_ <= net.objective_  # the bound is above the loss everywhere
     assert straight.certificate_.exact
-
-
-def test_new_parameters_survive_clone_and_get_params():
-    options = {
-        "method": "grafting-light",
-        "method_options": {"count": 3, "memory": False, "max_iter": 30},
-        "penalty": "elastic-net",
-        "penalty_options": {"unary": 0.5, "l2": 0.25},
-        "knowledge": {"forbidden": [("v0", "v3")]},
-        "inference": "trw",
-        "lam": 0.1,
-    }
-    net = gw.MarkovNetwork(**options)
-    copy = clone(net)
-    for name, value in options.items():
-        assert net.get_params()[name] == copy.get_params()[name] == value
-    table = random_table(52, n=4, rows=200, most=2)
-    settings = {"loss": "pseudolikelihood", "inference": "auto"}
-    fitted = copy.set_params(**settings).fit(table)
-    again = clone(fitted).fit(table)
-    assert fitted.get_params() == again.get_params()
-    assert fitted.objective_ == again.objective_
-    assert fitted.method_options == options["method_options"]
 
 
 @pytest.mark.parametrize(
@@ -644,57 +445,6 @@ def test_states_of_a_file_to_score_are_those_of_the_network(tmp_path):
     path.write_text("b,a\nno,1\nno,3\n")
     with pytest.raises(gw.DataError, match=r"t\.csv: .*line 3"):
         net.score(path)
-
-
-SUMMARIES = {
-    "auto": {},
-    "prediction": {"goal": "prediction"},
-    "a lambda": {"lam": 0.02},
-    "likelihood": {"lam": 0.02, "loss": "likelihood"},
-    "features": {"method": "grafting-light", "lam": 0.02, "penalty": "l1"},
-    "a tree": {"method": "chow-liu"},
-    "exchanges": {"method": "forced-pruning", "max_edges": 2},
-    "tied": {"lam": 0.02, "tie": 3},
-    "no penalty": {"penalty": "none"},
-    "unary": {"lam": 0.02, "unary": True},
-    "knowledge": {"lam": 0.02, "required": [("coin", "left")]},
-    "available-case": {"missing": "available-case", "lam": 0.02},
-    "impute": {"missing": "impute", "lam": 0.02},
-    "state": {"missing": "state"},
-    "drop-rows": {"missing": "drop-rows", "lam": 0.02},
-}
-
-
-@pytest.mark.filterwarnings("ignore:.*rows were left out:graftwork.errors.DataWarning")
-@pytest.mark.parametrize("name", SUMMARIES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_every_network_has_a_summary(name, weighted):
-    rng = np.random.default_rng(0)
-    left = rng.integers(0, 2, 300)
-    data = pd.DataFrame(
-        {
-            "left": left,
-            "right": np.where(rng.random(300) < 0.9, left, 1 - left),
-            "coin": rng.integers(0, 3, 300),
-            "same": "x",
-        }
-    ).astype(object)
-    if "missing" in SUMMARIES[name]:
-        data = data.mask(rng.random(data.shape) < 0.05)
-    weights = rng.integers(1, 4, 300) if weighted else None
-    net = gw.MarkovNetwork(random_state=0, n_jobs=1, **gather(SUMMARIES[name]))
-    net.fit(data, sample_weight=weights)
-    text = net.summary()
-    rows = net.missing_.of_rows - net.missing_.rows * (name == "drop-rows")
-    assert text.startswith(f"Data\n  {rows} rows of 4 variables")
-    assert ("total weight" in text) == weighted
-    assert gw.describe(net.missing_) in " ".join(text.split())
-    for part in ("\nNetwork\n", "left - right", "\nCertificate\n", "\nPrediction\n"):
-        assert part in text
-    assert len(net.summary(top=0)) < len(text)
-    assert max(map(len, text.splitlines())) <= 88
-    told = net.summary(meanings={"left": {0: "open", 1: "shut"}})
-    assert ("left = open" in told) or ("left = shut" in told)
 
 
 def test_a_summary_after_a_bootstrap_tells_of_it():

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import graftwork as gw
-from graftwork.errors import DataError, DataWarning, ParameterError
+from graftwork.errors import DataError, DataWarning
 from graftwork.objectives import PseudoLikelihood
 
 from doors.data import prepare
@@ -78,15 +78,11 @@ def dense_solution_available(table, drawn):
     return dense_solution(loss, Observed, "group-l1", 0.03, 0.0)
 
 
-@pytest.mark.parametrize("method", ["chow-liu", "priority", "mutual-information", "grafting-light"])
-def test_other_methods_converge(method):
-    lam = "auto" if method == "chow-liu" else 0.03
-    net = gw.MarkovNetwork(method, lam=lam, missing="available-case", random_state=0).fit(chain())
-    assert net.model_.edges == EDGES
-
-
-def test_forced_pruning_auto_tie_and_starts():
+def test_other_methods_auto_tie_and_starts():
     frame = chain()
+    for own in ({"method": "chow-liu"}, {"method": "grafting-light", "lam": 0.03}):
+        net = gw.MarkovNetwork(**own, missing="available-case", random_state=0).fit(frame)
+        assert net.model_.edges == EDGES
     forced = gw.MarkovNetwork("forced-pruning", max_edges=3, missing="available-case").fit(frame)
     assert forced.model_.edges == EDGES
     auto = gw.MarkovNetwork(missing="available-case", random_state=0, tie=5).fit(frame)
@@ -250,10 +246,9 @@ def test_scores_of_incomplete_rows():
 
 
 @pytest.mark.parametrize("policy", ["available-case", "impute", "drop-rows", "state"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_everybody_gives_the_same_score(policy, weighted, tmp_path):
+def test_everybody_gives_the_same_score(policy, tmp_path):
     frame = chain()
-    weights = np.random.default_rng(1).random(len(frame)) + 0.5 if weighted else None
+    weights = np.random.default_rng(1).random(len(frame)) + 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of rows left out
         net = gw.MarkovNetwork(lam=0.03, missing=policy, random_state=0)
@@ -326,10 +321,6 @@ def test_scikit_learn_splits_and_clones():
 
 
 def test_refusals():
-    with pytest.raises(ParameterError, match="did you mean 'available-case'"):
-        gw.MarkovNetwork(missing="available").fit(chain())
-    with pytest.raises(ParameterError, match=r"goes with loss='pseudolikelihood'.*'impute'"):
-        gw.MarkovNetwork(missing="available-case", loss="likelihood").fit(chain())
     with pytest.raises(DataError, match=r"without any observed cell.*'b'"):
         gw.MarkovNetwork(missing="available-case").fit({"a": [0, 1], "b": [None, None]})
 

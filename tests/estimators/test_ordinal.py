@@ -174,11 +174,6 @@ def test_what_says_nothing_is_refused(ordinal, words):
         scores_of({"a": [1, 2, 5], "b": ["x", "y", "z"]}, ordinal)
 
 
-def test_single_entries_have_no_order():
-    with pytest.raises(ParameterError, match="ordinal goes with penalty='group-l1'"):
-        gw.MarkovNetwork(ordinal=True, penalty="l1", lam=0.1).fit(items())
-
-
 def negative_log_pseudolikelihood(x, unaries, tables):
     total = 0.0
     for i in range(x.shape[1]):

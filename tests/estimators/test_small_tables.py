@@ -33,6 +33,7 @@ CASES = [
 ]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("noise", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("given", CASES, ids=lambda given: "-".join(map(str, given.values())))
 def test_they_reach_the_optimum_in_few_evaluations(given, noise):
