@@ -255,13 +255,7 @@ class Stop(Silence):
             raise self.error
 
 
-UNSAVED = pytest.mark.xfail(strict=True, reason="its certificate has an infinite tolerance")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=UNSAVED) if n == "prediction" else n for n in CASES],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_an_interrupt_leaves_a_whole_model_and_an_error_leaves_none(name, tmp_path):
     case, at = CASES[name], int(name != "a tree")  # which has one round
     items = case.items()

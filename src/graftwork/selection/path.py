@@ -337,7 +337,7 @@ class LambdaPath:
             outcome = self.weigh(outcome.certificate.lam, outcome.potentials, tolerance)
         if self.interrupted or loose or reason not in GOES_ON:
             why = "interrupted" if self.interrupted else reason
-            stopped = replace(outcome.certificate, stop=why, converged=False)
+            stopped = replace(outcome.certificate, stop=why, converged=False, tolerance=tolerance)
             outcome = replace(outcome, certificate=stopped)
         return replace(outcome, trace=tuple(self.trace))
 

@@ -1,7 +1,7 @@
 """The variances of the slopes of absent pairs' tables: sums over rows, from configurations.
 
 If a pair is no edge its residuals are independent given all other variables, and the slope of its
-table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see `pair_tests`).
+table has the variance sum S_i (x) M_j + M_i (x) S_j, M = m m' + 2 S (see ``pair_tests``).
 """
 
 from __future__ import annotations
