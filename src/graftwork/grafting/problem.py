@@ -12,7 +12,7 @@ from graftwork.grafting.family import ModelFamily
 from graftwork.grafting.networks import NetworkFamily
 from graftwork.grafting.recipe import Recipe
 from graftwork.grafting.spaces import PairSpace, Space
-from graftwork.inference.layout import Floats, Ints
+from graftwork.inference.layout import Floats, Ints, Shape
 from graftwork.penalties.blocks import Blocks, Bools
 from graftwork.penalties.protocol import Penalty
 from graftwork.solvers import (
@@ -62,7 +62,7 @@ class Problem:
         """Return the blocks of a layout, with what may move."""
         return self.family.blocks(layout, free)
 
-    def on(self, layout: Any) -> Composite:
+    def on(self, layout: Shape) -> Composite:
         """Return the problem of the weights of one layout, all of them free."""
         blocks = self.blocks(layout)
         return Composite(self.objective, self.penalty, blocks, Plain(blocks), 0)

@@ -135,12 +135,10 @@ class Blocks:
         return Blocks(layout, offsets, scale, free, factor, parts)
 
     @cached_property
-    def curved(self) -> frozenset[tuple[int, int]] | None:
-        """The pairs of tables with two parts of which both may move; None if no table has two."""
-        if self.parts is None:
-            return None
-        pairs = self.parts.pairs[self.parts.with_rest].tolist()
-        return frozenset((i, j) for i, j in pairs)
+    def curved(self) -> frozenset[tuple[int, int]]:
+        """The pairs of tables with two parts of which both may move."""
+        (_, pairs, *_), _, rests = self.where_parts
+        return frozenset((i, j) for i, j in pairs[rests >= 0].tolist())
 
     @cached_property
     def sizes(self) -> Ints:
