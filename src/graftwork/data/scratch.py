@@ -75,7 +75,7 @@ def lock_used(folder: Path) -> IO[bytes] | None:
 
 def remove_unused(folder: Path) -> None:
     """Remove a folder, unless a process uses it or it belongs to somebody else; return None."""
-    if fcntl is None:
+    if fcntl is None or folder.is_symlink():
         return
     with suppress(OSError), (folder / _LOCK).open("rb") as file:
         if os.fstat(file.fileno()).st_uid != os.geteuid():
