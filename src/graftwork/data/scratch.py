@@ -50,9 +50,13 @@ def lock_new(folder: Path) -> IO[bytes]:
     """Return a lock on a folder that this process made."""
     own = folder / f".{secrets.token_hex(4)}"
     file = own.open("wb")
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_SH)
-    own.replace(folder / _LOCK)  # nobody ever sees it unlocked
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        own.replace(folder / _LOCK)  # nobody ever sees it unlocked
+    except OSError:
+        file.close()
+        raise
     return file
 
 
