@@ -84,7 +84,7 @@ class Format:
 #: What no field of a header may be, but the one that says who wrote it.
 NONSENSE = [None, True, -1, 0, 1.5, 10**30, "x", "", [], [1], ["str"], "01", {}, {"a": []}]
 #: But these; `order` is that of a chain, or None for counts without ordered variables.
-MAY_BE = {"info": [{}, {"a": []}], "n_columns": [10**30], "label_counts": [None], "order": [None]}
+MAY_BE = {"info": [{}, {"a": []}], "label_counts": [None], "order": [None]}
 ANY_ARRAY = {
     "short": lambda data: npy(array_of(data)[:-1]),
     "long": lambda data: npy(np.append(array_of(data), array_of(data)[:1])),

@@ -11,6 +11,7 @@ from graftwork.cli import main
 from graftwork.models import load
 
 from doors.cli import learn
+from doors.data import write_lines
 
 #: A function of a module is called, and the process kills itself when it has returned n times.
 KILLED = (
@@ -73,6 +74,39 @@ def test_parts_of_other_rows_are_not_used(chain_csv, tmp_path, monkeypatch):
     assert main([*words, "out"]) == 0
     assert main([*words, "quiet"]) == 0
     assert tables(tmp_path / "out") == tables(tmp_path / "quiet")
+
+
+WRITER = """
+import os, signal, sys
+from pathlib import Path
+from graftwork.data.atomic import replacing, replacing_together
+folder = Path(sys.argv[1])
+one, both = replacing(folder / "one.txt"), replacing_together(folder)
+one.__enter__().write(b"half")
+(both.__enter__() / "two.txt").write_text("half")
+if sys.argv[2] == "die":
+    os.kill(os.getpid(), signal.SIGKILL)
+print("writing", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_half_written_files_of_the_dead_are_removed_and_those_of_the_living_stay(tmp_path):
+    pytest.importorskip("fcntl")
+    start = [sys.executable, "-c", WRITER, str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*start, "live"], env=env, **pipes) as living:
+        assert living.stdout.readline() == b"writing\n"
+        kept = set(tmp_path.iterdir())
+        assert subprocess.run([*start, "die"], env=env).returncode == -signal.SIGKILL
+        assert len(set(tmp_path.iterdir()) - kept) == 2
+        (tmp_path / ".mine.part").write_text("of somebody else")
+        write_lines(tmp_path / "done.txt", ["done"])
+        assert set(tmp_path.iterdir()) == kept | {tmp_path / "done.txt", tmp_path / ".mine.part"}
+        living.kill()
+    write_lines(tmp_path / "done.txt", ["again"])
+    assert {path.name for path in tmp_path.iterdir()} == {"done.txt", ".mine.part"}
 
 
 def test_a_killed_fit_leaves_a_network_to_start_from(chain_csv, tmp_path, monkeypatch, capsys):

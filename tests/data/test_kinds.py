@@ -239,6 +239,32 @@ def test_parquet_and_spss_files_that_unpack_to_very_much(tmp_path: Path) -> None
         gw.read_table(tmp_path / "t.zsav")
 
 
+def test_parquet_dictionaries_that_unpack_to_very_much(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    texts = pa.array(["x" * 2000, "y" * 2000] * 10_000)  # 40 MB, of which the file holds each once
+    pq.write_table(pa.table({"a": texts, "b": texts}), tmp_path / "t.parquet")
+    with pytest.raises(TooLargeError, match=r"t.parquet: .* times its size"):
+        gw.read_table(tmp_path / "t.parquet")
+    stored = gw.scan(tmp_path / "t.parquet").store()  # this unpacks nothing
+    assert stored.cards.tolist() == [2, 2]
+    for columns in (["a", "b"], ["b"]):
+        delta = dict.fromkeys(columns, "DELTA_BYTE_ARRAY")
+        options = {"use_dictionary": False, "column_encoding": {"a": "PLAIN", **delta}}
+        few = pa.table({"a": ["no", "yes"], "b": ["x", "y"]})
+        pq.write_table(few, tmp_path / "few.parquet", **options)
+        assert gw.read_table(tmp_path / "few.parquet").states == (("no", "yes"), ("x", "y"))
+    many = pa.table({"a": ["no"] * 20_000, "b": ["x" * 2000] * 20_000})
+    pq.write_table(many, tmp_path / "delta.parquet", compression="zstd", **options)
+    with pytest.raises(TooLargeError, match=r"delta.parquet: .* times its size"):
+        gw.read_table(tmp_path / "delta.parquet")
+    with_gaps = pa.table({"a": ["no", None, "yes"], "n": [1, 2, 1]})
+    pq.write_table(with_gaps, tmp_path / "gaps.parquet")
+    table = gw.read_table(tmp_path / "gaps.parquet", missing="state")
+    assert table.states == (("no", "yes", "(missing)"), (1, 2))
+
+
 CELLS = [(["no", "yes"][k % 2], str(k % 3 % 2), "lmh"[k % 3]) for k in range(30)]
 BODY = "".join(f"{a},{b},{c}\n" for a, b, c in CELLS)
 NAMES = ("smokes", "cough", "level")

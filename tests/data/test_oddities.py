@@ -155,6 +155,21 @@ def test_numbers_with_other_texts_among_them_are_remarked_on(tmp_path):
     assert text_number_columns(codes) == {}
 
 
+def test_numbers_with_decimal_commas_are_no_identifiers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("size;b\n" + "\n".join(f"{k},{k % 10};{k % 2}" for k in range(60)))
+    with pytest.warns(gw.DataWarning) as warned:
+        table = gw.read_table(path)
+    with pytest.warns(gw.DataWarning) as scanned:
+        gw.scan(path).store()
+    (told,) = column_remarks(table)
+    assert [str(each.message) for each in (*warned, *scanned)] == [told, told]
+    assert told.startswith("The cells of column 'size' look like numbers with decimal commas, such")
+    assert "'0,0'" in told
+    frame = pd.read_csv(path, sep=";", decimal=",")  # what it advises
+    assert gw.as_table(frame, bins=7).cards.tolist() == [7, 2]
+
+
 ANSWERS = pd.DataFrame({
     "mood": RNG.integers(1, 6, 200), "balance": RNG.integers(-2, 3, 200),
     "pain": RNG.integers(0, 10, 200), "sex": RNG.integers(0, 2, 200),
@@ -260,6 +275,12 @@ def test_the_command_line_says_which_option(tmp_path, capsys):
         (["1", "2", "3", "Don\u2019t know", "(refused)"], ("(refused)", "Don\u2019t know")),
         (["1", "2", "3", "often"], ()),
         (["yes", "no", "don't know"], ()),  # an answer like others
+        (["yes", "no", "?"], ("?",)),
+        (["yes", "no", "maybe", ".", "?"], (".", "?")),
+        (["1", "2", "?"], ("?",)),
+        (["+", "-"], ()),
+        (["?"], ()),
+        ([*map(chr, range(65, 90)), "."], ()),  # of many states a tag like others
     ],
 )
 def test_codes_of_missing_answers_are_told_from_answers(cells, codes):

@@ -1,6 +1,7 @@
 """What tests know of the files of data."""
 
 from graftwork.data import counting
+from graftwork.data.atomic import write_lines
 from graftwork.data.bins import cuts_of, labels, quantile_cuts
 from graftwork.data.chains import (
     NAMED,

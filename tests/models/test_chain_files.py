@@ -182,6 +182,8 @@ WRONG = {
     "votes twice": {"vote_attributes": np.array([0, 1, 0]), "vote_outputs": np.array([0, 1, 0])},
     "finite": {"vote_weights": np.array([1.0, np.nan, 1.0])},
     "go together": {"n_columns": None},
+    "at most 2,147,483,647 columns": {"n_columns": 10**30},
+    "not 5.5": {"n_columns": 5.5},
     "its own column": {"columns": np.array([0, 0, 1])},
     "an array of 3 finite numbers of at least 0": {"label_counts": np.array([1.0, 2.0])},
     "label_counts of a chain": {"label_counts": [1.0, 2.0, 3.0]},

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graftwork.contingency.uniting import united
 from graftwork.data import Table
 from graftwork.data.counting import Numbers
+from graftwork.data.encode import named_states
 from graftwork.data.scores import Ordered
 from graftwork.data.values import key, listing, plain, suggestion
 from graftwork.errors import DataError, TooLargeError
@@ -88,9 +89,11 @@ class PairTables:
     )
 
     def __post_init__(self) -> None:
-        names = tuple(plain(name) for name in self.names)
-        states = tuple(tuple(plain(state) for state in listed) for listed in self.states)
-        matrix = np.ascontiguousarray(self.matrix).view()
+        names, states = named_states(self.names, self.states)
+        try:
+            matrix = np.ascontiguousarray(self.matrix).view()
+        except ValueError as error:
+            raise DataError("the counts must be one matrix of numbers.") from error
         _check_states(names, states)
         _check_matrix(names, states, matrix, self.n_rows, self.total_weight)
         matrix.flags.writeable = False
@@ -543,7 +546,8 @@ def _check_matrix(
     size = int(cards.sum())
     if matrix.shape != (size, size) or matrix.dtype not in (np.int64, np.float64):
         raise DataError(f"the counts must be a matrix of {size} x {size} numbers.")
-    if type(n_rows) is not int or not 0 < n_rows <= MOST_ROWS or not 0 < total < np.inf:
+    numbers = type(n_rows) is int and isinstance(total, int | float | np.number)
+    if not numbers or not 0 < n_rows <= MOST_ROWS or not 0 < total < np.inf:
         raise DataError("the number of rows or their total weight is not valid.")
     starts, margins = np.cumsum(cards) - cards, np.diagonal(matrix)
     slack = 0.0

@@ -1,4 +1,8 @@
-"""Write a file completely or not at all."""
+"""Write a file completely or not at all.
+
+It is written in a hidden folder first, which is in use until then (see ``graftwork.data.scratch``):
+what a process that was killed has left is removed by the next one that writes there.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from graftwork.data.scratch import lock_new, remove_unused
 from graftwork.limits import check_name
 
 
@@ -36,18 +41,12 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     check_name(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(target.parent))
-    # In the target's folder, so that replacing it is one step; each writer has its own name.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with _named(temporary, target), temporary.open("xb") as file:
+    with _new_in(target.parent, target) as new:
+        with new.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with _named(temporary, target):
-            temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        new.replace(target)
 
 
 def write_lines(path: str | PathLike[str], lines: Iterable[str]) -> None:
@@ -77,17 +76,6 @@ def write_lines(path: str | PathLike[str], lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def _named(temporary: Path, target: Path) -> Iterator[None]:
-    """Let errors about the temporary file speak of the target."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename == str(temporary):
-            raise type(error)(error.errno, error.strerror, str(target)) from error
-        raise
-
-
-@contextmanager
 def replacing_together(folder: str | PathLike[str], stale: Iterable[str] = ()) -> Iterator[Path]:
     """Yield a folder for files that go into ``folder`` together when the block ends well.
 
@@ -105,28 +93,39 @@ def replacing_together(folder: str | PathLike[str], stale: Iterable[str] = ()) -
     ['note.txt']
     """
     target = Path(folder)
-    new = target / f".{secrets.token_hex(4)}.parts"
-    with _told_of(new, target):
+    with _new_in(target, target) as new:
         new.mkdir()
-        try:
-            yield new
-            names = sorted(path.name for path in new.iterdir())
-            for name in names:
-                (new / name).replace(target / name)
-            for name in set(stale) - set(names):
-                (target / name).unlink(missing_ok=True)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+        yield new
+        names = sorted(path.name for path in new.iterdir())
+        for name in names:
+            (new / name).replace(target / name)
+        for name in set(stale) - set(names):
+            (target / name).unlink(missing_ok=True)
 
 
 @contextmanager
-def _told_of(new: Path, target: Path) -> Iterator[None]:
-    """Let errors about files of a new folder speak of those that they would have become."""
+def _new_in(folder: Path, asked: Path) -> Iterator[Path]:
+    """Yield a path in a hidden folder, on the disk of ``folder``; errors about it speak of `asked`.
+
+    Each writer has its own, and holds a lock on it; those that nobody holds any more are removed.
+    """
+    with suppress(OSError):
+        for old in folder.glob(".????????.parts"):
+            remove_unused(old)
+    own = folder / f".{secrets.token_hex(4)}.parts"
+    new, lock = own / "new", None
     try:
-        yield
+        own.mkdir()
+        with suppress(OSError):  # some disks know no locks
+            lock = lock_new(own)
+        yield new
     except OSError as error:
         name = error.filename
-        if isinstance(name, str) and name.startswith(str(new)):
-            told = str(target) + name.removeprefix(str(new))
+        if isinstance(name, str) and name.startswith(str(own)):
+            told = str(asked) + name.removeprefix(str(own)).removeprefix(f"{os.sep}{new.name}")
             raise type(error)(error.errno, error.strerror, told) from error
         raise
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+        if lock is not None:
+            lock.close()

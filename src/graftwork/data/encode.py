@@ -256,6 +256,26 @@ def palette(states: tuple[Hashable, ...]) -> NDArray[Any]:
     return out
 
 
+def named_states(
+    names: Any, states: Any
+) -> tuple[tuple[Hashable, ...], tuple[tuple[Hashable, ...], ...]]:
+    """Return names of variables and the states of each as Python values.
+
+    Examples
+    --------
+    >>> named_states(["a"], [[0, 1]])
+    (('a',), ((0, 1),))
+    """
+    try:
+        found = tuple(plain(name) for name in names)
+        hash(found)
+        return found, tuple(tuple(plain(state) for state in listed) for listed in states)
+    except TypeError as error:
+        raise DataError(
+            "names are a list of texts, numbers or tuples, and states a list of states for each."
+        ) from error
+
+
 def checked_codes(
     codes: Any, names: tuple[Hashable, ...], states: tuple[tuple[Hashable, ...], ...]
 ) -> NDArray[np.unsignedinteger[Any]]:
@@ -266,7 +286,10 @@ def checked_codes(
     >>> checked_codes([[0, 1]], ("a",), (("x", "y"),)).dtype
     dtype('uint8')
     """
-    given = np.asarray(codes)
+    try:
+        given = np.asarray(codes)
+    except ValueError as error:
+        raise DataError("codes must be one array; some rows of them are longer.") from error
     if given.ndim != 2 or given.shape[0] != len(names) or len(states) != len(names):
         raise DataError(
             f"{len(names)} names, {len(states)} lists of states and codes of shape {given.shape} "

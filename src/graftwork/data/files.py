@@ -570,10 +570,10 @@ def _by_pyarrow(source: Source, kind: Kind, choose: Choose) -> Any:
         places = choose(names)
         check_unpacked(file.metadata.num_rows * len(places) * _CELL_BYTES, source.size())
         check_unpacked(unpacked_bytes(file.metadata), source.size())
-        table = file.read(columns=sorted({names[j] for j in places}))
-        if len(set(names)) < len(names):  # refused in our words
-            return table
-        return table.select([names[j] for j in places])
+        wanted = [names[j] for j in places]
+        clean_names(wanted)  # twice the same is refused in our words
+        _check_texts(source, file, wanted)
+        return file.read(columns=sorted(wanted)).select(wanted)
 
 
 def _arrow_file(source: Source, choose: Choose) -> Any:
@@ -610,6 +610,36 @@ def _checked_batches(stream: BinaryIO, seekable: bool, size: int) -> Any:
 def unpacked_bytes(metadata: Any) -> int:
     """Return how many bytes the row groups of a Parquet file unpack to, as its metadata say."""
     return sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+
+
+def _check_texts(source: Source, file: Any, wanted: Collection[str]) -> None:
+    """Refuse texts of a Parquet file that unpack to very much more; its metadata count each once.
+
+    They are read as places in the dictionaries of the file, which unpacks none. Only texts that it
+    codes by their differences (delta) are unpacked, some rows at a time.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+    from pyarrow.types import is_dictionary, is_large_string, is_string
+
+    kinds = {each.name: each.type for each in file.schema_arrow if each.name in wanted}
+    texts = [name for name, kind in kinds.items() if is_string(kind) or is_large_string(kind)]
+    if not texts:
+        return
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    chunks = (group.column(k) for group in groups for k in range(group.num_columns))
+    delta = {each.path_in_schema for each in chunks if "DELTA_BYTE_ARRAY" in each.encodings}
+    places = [name for name in texts if name not in delta]
+    rows, held = (1 << 16 if len(places) == len(texts) else 1 << 10), 0
+    with source.open() as stream, pq.ParquetFile(stream, read_dictionary=places) as again:
+        for batch in again.iter_batches(rows, columns=texts):
+            for column in batch.columns:
+                if is_dictionary(column.type):
+                    sizes = pc.binary_length(column.dictionary).cast("int64")
+                    held += pc.sum(sizes.take(column.indices)).as_py() or 0
+                else:
+                    held += column.nbytes
+            check_unpacked(held, source.size())
 
 
 def _by_polars(source: Source, kind: Kind, choose: Choose) -> Any:

@@ -41,6 +41,10 @@ NO_ANSWER = re.compile(
     r"asked|stated|known|sure)|prefer not.*|refus(ed|al|es)|declined( to .*)?|unknown|missing|"
     r"skipped|can'?t say|n\.?a\.?|wei(ß|ss) nicht|keine angabe|ne sait pas|no sabe|no contesta"
 )
+# Numbers as they are written with decimal commas.
+_COMMAS = re.compile(r"[+-]?\d*,\d+")
+# Marks of empty cells, where a column has few states.
+_EMPTY = re.compile(r"[?.]+")
 
 
 def lone_columns(table: AnyTable) -> tuple[Hashable, ...]:
@@ -102,9 +106,39 @@ def text_number_columns(table: AnyTable) -> dict[Hashable, tuple[str, ...]]:
         if len(texts) <= MANY_STATES or len(texts) < len(states) - (MISSING_STATE in states):
             continue
         others = tuple(text for text in texts if not is_number(text))
-        if 0 < len(others) <= OTHER_TEXTS * len(texts):
+        if 0 < len(others) <= OTHER_TEXTS * len(texts) and not _with_commas(texts):
             found[name] = others
     return found
+
+
+def comma_columns(
+    names: Sequence[Hashable], states: Sequence[Sequence[Hashable]]
+) -> dict[Hashable, str]:
+    """Return the columns of many numbers with decimal commas, and one such number.
+
+    Examples
+    --------
+    >>> comma_columns(["a", "b"], [[f"1,{k}" for k in range(30)], ["1,5", "2"]])
+    {'a': '1,0'}
+    """
+    many = {n: own for n, own in zip(names, states, strict=True) if len(own) >= MANY_STATES}
+    found = {name: _with_commas(own) for name, own in many.items()}
+    return {name: text for name, text in found.items() if text}
+
+
+def _with_commas(states: Sequence[Hashable]) -> str:
+    """Return the first number with a decimal comma; none unless all other states are numbers."""
+    first = ""
+    for state in states:
+        if state == MISSING_STATE:
+            continue
+        if not isinstance(state, str):
+            return ""
+        if _COMMAS.fullmatch(state):
+            first = first or state
+        elif not is_number(state):
+            return ""
+    return first
 
 
 def answer_columns(table: AnyTable) -> tuple[Hashable, ...]:
@@ -155,8 +189,8 @@ def _without_gap(levels: Sequence[float]) -> bool:
 def missing_codes(table: AnyTable) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the columns of answers or numbers with states that look like missing answers.
 
-    These are texts such as "don't know" among numbers, or in an ordered column, and codes such as
-    9, 99 or -1 among answers from 1 to 5, or 999 among ages.
+    These are texts such as "don't know" among numbers, or in an ordered column, codes such as 9, 99
+    or -1 among answers from 1 to 5, or 999 among ages, and "?" or "." among few states.
     """
     return _missing_codes(table, _counts(table))
 
@@ -169,8 +203,11 @@ def _missing_codes(table: AnyTable, rows: Iterable[Any]) -> dict[Hashable, tuple
         texts = [state for state in seen if isinstance(state, str) and not is_number(state)]
         told = [text for text in texts if NO_ANSWER.fullmatch(_spoken(text))]
         numbers = [state for state in seen if state not in texts]
+        empty = [text for text in texts if _EMPTY.fullmatch(text)]
         if told and (name in ordered or (len(told) == len(texts) and numbers)):
             found[name] = tuple(told)
+        elif empty and len(empty) < len(seen) <= MANY_STATES:
+            found[name] = tuple(empty)
         elif not texts and all(_is_number(state) for state in seen):
             gone = code_states([state for state in seen if isinstance(state, int | float)])
             if gone:
@@ -193,12 +230,13 @@ def _is_number(state: Hashable) -> bool:
 def column_remarks(table: AnyTable) -> tuple[str, ...]:
     """Return sentences about columns that learning will not profit from as they are."""
     counts = list(_counts(table))
-    lone = _lone_columns(table, counts)
+    commas = comma_columns(table.names, table.states)
+    lone = [name for name in _lone_columns(table, counts) if name not in commas]
     numbers = {name: n for name, n in _number_columns(table, counts).items() if name not in lone}
     gone = {name: own for name, own in _missing_codes(table, counts).items() if name not in lone}
     texts = {n: own for n, own in text_number_columns(table).items() if n not in gone}
-    found = [_lone_words(lone), _number_words(numbers), _text_number_words(texts)]
-    return tuple(filter(None, [*found, *_code_words(table, gone)]))
+    found = [_lone_words(lone), _comma_words(commas), _number_words(numbers)]
+    return tuple(filter(None, [*found, _text_number_words(texts), *_code_words(table, gone)]))
 
 
 def order_remarks(table: AnyTable) -> tuple[str, ...]:
@@ -277,7 +315,7 @@ def warn_of_lone(
     every: Sequence[Hashable],
     states: Sequence[Sequence[Hashable]],
 ) -> None:
-    """Warn of columns that have a state of their own in most rows, if there are any.
+    """Warn of columns that have a state of their own in most rows, or decimal commas.
 
     Refuse a table that is one such column of texts, or one that holds several columns.
     """
@@ -287,9 +325,13 @@ def warn_of_lone(
             f"there is one column only, {name}, with {len(states[0]):,} different texts, such as "
             f"{one}: {_guess([str(state) for state in states[0]])}."
         )
-    words = _lone_words(names)
-    if words:
-        warnings.warn(words, DataWarning, stacklevel=level_of_caller())
+    commas = comma_columns(every, states)
+    for words in (
+        _lone_words([name for name in names if name not in commas]),
+        _comma_words(commas),
+    ):
+        if words:
+            warnings.warn(words, DataWarning, stacklevel=level_of_caller())
 
 
 def _joined(names: Sequence[Hashable], states: Sequence[Sequence[Hashable]]) -> bool:
@@ -336,6 +378,18 @@ def _lone_words(names: Sequence[Hashable]) -> str:
         f"{'its' if one else 'their'} own in many rows, as identifiers and free text do, so there "
         f"is nothing to learn from {'it' if one else 'them'}: leave {'it' if one else 'them'} out "
         f"(drop={list(names[:_SHOWN])!r} when a file is read), or group the values."
+    )
+
+
+def _comma_words(columns: dict[Hashable, str]) -> str:
+    """Return what to do about numbers with decimal commas."""
+    if not columns:
+        return ""
+    one, text = len(columns) == 1, next(iter(columns.values()))
+    return (
+        f"The cells of column{'s'[: not one]} {listing(list(columns), _SHOWN)} look like numbers "
+        f"with decimal commas, such as {text!r}, and are taken as texts: write them with points "
+        "(pandas.read_csv reads them as numbers with decimal=','), and group them with bins=7."
     )
 
 

@@ -50,9 +50,13 @@ def lock_new(folder: Path) -> IO[bytes]:
     """Return a lock on a folder that this process made."""
     own = folder / f".{secrets.token_hex(4)}"
     file = own.open("wb")
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_SH)
-    own.replace(folder / _LOCK)  # nobody ever sees it unlocked
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        own.replace(folder / _LOCK)  # nobody ever sees it unlocked
+    except OSError:
+        file.close()
+        raise
     return file
 
 
@@ -75,7 +79,7 @@ def lock_used(folder: Path) -> IO[bytes] | None:
 
 def remove_unused(folder: Path) -> None:
     """Remove a folder, unless a process uses it or it belongs to somebody else; return None."""
-    if fcntl is None:
+    if fcntl is None or folder.is_symlink():
         return
     with suppress(OSError), (folder / _LOCK).open("rb") as file:
         if os.fstat(file.fileno()).st_uid != os.geteuid():

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graftwork.data import export
-from graftwork.data.encode import are_whole, checked_codes, checked_weights, palette, squares_of
+from graftwork.data.encode import (
+    are_whole,
+    checked_codes,
+    checked_weights,
+    named_states,
+    palette,
+    squares_of,
+)
 from graftwork.data.scores import Ordered
-from graftwork.data.values import listing, plain, suggestion
+from graftwork.data.values import listing, suggestion
 from graftwork.errors import DataError
 
 _CHUNK_ROWS = 1024
@@ -65,8 +72,7 @@ class Table:
     squares: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(plain(name) for name in self.names)
-        states = tuple(tuple(plain(state) for state in listed) for listed in self.states)
+        names, states = named_states(self.names, self.states)
         if len(set(names)) != len(names):
             raise DataError("column names occur more than once; rename them first.")
         codes = checked_codes(self.codes, names, states)

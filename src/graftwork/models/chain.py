@@ -43,6 +43,8 @@ from graftwork.objectives.chains.likelihood import Rows, cut_chains
 
 Record = dict[str, Any]
 
+# Columns have numbers of 32 bits in what reads matrices.
+_MOST_COLUMNS = 2**31 - 1
 # The arrays of a chain, and the kinds of numbers in them.
 _ARRAYS = {
     "vote_attributes": "i",
@@ -488,6 +490,9 @@ def _check_columns(model: ChainModel) -> None:
         return
     if model.columns is None or model.n_columns is None:
         raise DataError("columns and n_columns go together; give both or neither.")
+    n = model.n_columns
+    if not isinstance(n, int | np.integer) or n > _MOST_COLUMNS:
+        raise DataError(f"a chain has a number of at most {_MOST_COLUMNS:,} columns, not {n!r}.")
     fits = len(model.columns) == len(model.attributes) and _distinct(model.columns)
     if not fits or not _within(model.columns, model.n_columns):
         raise DataError(

@@ -124,6 +124,8 @@ class PairwiseMRF:
         """
         if len(set(number(names))) != len(names) or len(names) != len(states):
             raise DataError("from_flat needs distinct names, and the states of each.")
+        if not isinstance(potentials, Potentials):
+            raise DataError(f"potentials are those of a network, not {type(potentials).__name__}.")
         model = cls.__new__(cls)
         model._states = check_states(dict(zip(names, states, strict=True)))
         cards = [len(listed) for listed in model._states.values()]
@@ -859,6 +861,7 @@ class PairwiseMRF:
 
     def log_conditionals(self, rows: ScoredRows, n_jobs: int | None = 1) -> Floats:
         """Return the log pseudo-likelihood of rows in the codes of this network."""
+        _check_scored(rows)
         return finite_log_conditionals(self._potentials, rows, self._missing_as(rows), n_jobs)
 
     def conditional_logits(self, rows: ScoredRows) -> Iterator[tuple[int, Ints, Floats]]:
@@ -880,6 +883,7 @@ class PairwiseMRF:
 
     def log_probabilities(self, rows: ScoredRows, inference: Inference = "exact") -> Floats:
         """Return the log-probability of the observed cells of rows in the codes of this network."""
+        _check_scored(rows)
         normaliser = self.log_partition(inference=inference)  # refused first, if it is too large
         return log_observed_weights(self._potentials, rows.codes) - normaliser
 
@@ -993,3 +997,12 @@ class PairwiseMRF:
     def _infer(self, evidence: Evidence, inference: Inference) -> tuple[Reduced, Engine, Beliefs]:
         reduced = self._observe(evidence)
         return reduced, *infer(reduced, inference, evidence)
+
+
+def _check_scored(rows: Any) -> None:
+    """Refuse rows that are not yet in the codes of a network."""
+    if not isinstance(rows, ScoredRows):
+        raise DataError(
+            f"rows are {type(rows).__name__}, not in the codes of this network; log_prob and "
+            "log_pseudo_likelihood take tables."
+        )

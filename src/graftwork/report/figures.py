@@ -90,6 +90,19 @@ def new_axes(width: float, height: float, place: tuple[float, float, float, floa
     return figure.add_axes(place, axes_class=PictureAxes)
 
 
+def check_axes(ax: Any) -> None:
+    """Refuse what is given as axes, and is none.
+
+    Examples
+    --------
+    >>> check_axes("left")
+    Traceback (most recent call last):
+    graftwork.errors.DataError: ax must be axes of matplotlib, or None for new ones, not 'left'.
+    """
+    if not (hasattr(ax, "imshow") and hasattr(ax, "figure")):
+        raise DataError(f"ax must be axes of matplotlib, or None for new ones, not {ax!r}.")
+
+
 def finish(drawn: Any, path: str | PathLike[str] | None, *, tight: bool = True) -> Any:
     """Return a figure, or axes, and write it if a path is given; the file appears whole or not."""
     from graftwork.report.pictures import rendered

@@ -12,7 +12,15 @@ from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.models import PairwiseMRF
 from graftwork.report.edges import double_centred, the_model
-from graftwork.report.figures import INK, any_letters, finish, new_axes, printable, shown
+from graftwork.report.figures import (
+    INK,
+    any_letters,
+    check_axes,
+    finish,
+    new_axes,
+    printable,
+    shown,
+)
 from graftwork.report.layout import Floats
 
 PairValues = Literal["log-potentials", "joint", "conditional"]
@@ -85,6 +93,7 @@ def plot_pair(
     owned = ax is None
     if ax is None:
         ax = _pair_axes(rows, columns)
+    check_axes(ax)
     with any_letters():
         image = _draw_cells(ax, table, signed=values == "log-potentials")
         _draw_states(ax, rows, columns)

@@ -12,7 +12,7 @@ import numpy as np
 from graftwork.errors import DataError
 from graftwork.estimators import MarkovNetwork
 from graftwork.report.curves import draw_curve, dress
-from graftwork.report.figures import INK, colour_of, finish, new_axes, shown
+from graftwork.report.figures import INK, check_axes, colour_of, finish, new_axes, shown
 from graftwork.selection import PathPoint
 from graftwork.text import Column, aligned, count, decimals, whole
 
@@ -67,6 +67,7 @@ def plot_path(
     owned = ax is None
     if ax is None:
         ax = new_axes(7.0, 4.2, (0.11, 0.14, 0.77, 0.75))
+    check_axes(ax)
     name, values = _followed(points)
     line = draw_curve(ax, 0, np.array([point.lam for point in points]), values)
     line.set_markevery(1)
