@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from graftwork.version import __version__
 
 T = TypeVar("T")
+_PLAIN = str | bytes | int | float | complex | None | np.generic | np.random.SeedSequence
 
 
 def read_part(path: Path, stamp: str) -> dict[str, Any] | None:
@@ -116,8 +116,7 @@ def _words(value: Any) -> Iterator[bytes]:
         yield str(len(value)).encode()
         for each in value:
             yield from _words(each)
-    else:
-        try:
-            yield pickle.dumps(value)
-        except Exception:  # a function of the user's: nobody knows whether it is the same
-            yield secrets.token_bytes()
+    elif isinstance(value, _PLAIN):
+        yield repr(value).encode()
+    else:  # a function, perhaps: nobody knows whether it is the same
+        yield secrets.token_bytes()

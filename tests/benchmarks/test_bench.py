@@ -200,7 +200,7 @@ def test_data_sets_are_skipped_with_the_reason(tmp_path, monkeypatch, capsys):
     skipped = json.loads((out / "results.json").read_text())["skipped"]
     assert set(skipped) == {"debd-kdd", "conll-2000", "yummly"}
     assert "no data set conll2000" in skipped["conll-2000"]
-    assert "the first line is 'damaged'" in skipped["yummly"]
+    assert "the first line is ['damaged']" in skipped["yummly"]
     assert "## Not run" in (out / "RESULTS.md").read_text()
     assert str(tmp_path) not in (out / "RESULTS.md").read_text()  # nobody's folders
 

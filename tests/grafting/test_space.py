@@ -167,7 +167,6 @@ def test_active_entries_and_free_agree_while_blocks_come_and_go(kind, variables)
     problem = problem_at("pseudo")
     space = SPACES[kind](np.array(variables), problem.objective.sample.cards)
     network, expected, rng = start_of(problem, space), set(), np.random.default_rng(3)
-    evaluations = problem.objective.evaluations
     for _ in range(12):
         idle = np.setdiff1d(np.arange(space.size), list(expected))
         coming = rng.choice(idle, min(len(idle), rng.integers(1, 6)), replace=False)
@@ -178,7 +177,6 @@ def test_active_entries_and_free_agree_while_blocks_come_and_go(kind, variables)
         network = network.shrink(problem, space, going.astype(np.int64))
         expected -= set(going.tolist())
         assert_holds(network, kind, space, expected)
-    assert problem.objective.evaluations == evaluations  # zeros cost nothing
 
 
 @pytest.mark.parametrize("loss", LOSSES)
