@@ -1,5 +1,7 @@
 """What learners refuse: one table of arguments and of what the sentence says for each of them."""
 
+import re
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -12,6 +14,12 @@ from graftwork.parameters import gather
 
 from doors.recipes import grafting
 from support.problems import random_table
+
+
+def name(case):
+    """Return a case in words, the same in every process."""
+    return re.sub(r" at 0x\w+", "", str(case))
+
 
 TABLE = random_table(21, n=6, rows=200, most=3)  # v0 to v5
 X, Y = [[["a"], ["b"]], [["b"]]] * 3, [["A", "B"], ["B"]] * 3
@@ -156,7 +164,7 @@ NETWORKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "words"), NETWORKS, ids=str)
+@pytest.mark.parametrize(("options", "words"), NETWORKS, ids=name)
 def test_networks(options, words):
     refused(words, gw.MarkovNetwork(**gather(options)).fit, TABLE)
 
@@ -199,7 +207,7 @@ CHAINS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "words"), CHAINS, ids=str)
+@pytest.mark.parametrize(("options", "words"), CHAINS, ids=name)
 def test_chains(options, words):
     refused(words, gw.ChainCRF(**options).fit, X, Y)
 
@@ -216,7 +224,7 @@ BOOTSTRAPS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "words"), BOOTSTRAPS, ids=str)
+@pytest.mark.parametrize(("settings", "words"), BOOTSTRAPS, ids=name)
 def test_bootstraps(settings, words):
     refused(words, gw.MarkovNetwork(lam=0.05).bootstrap, TABLE, **settings)
 

@@ -16,7 +16,7 @@ def counts():
     return {name: getattr(found, name) for name in ("names", "states", "matrix", "n_rows")}
 
 
-@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
 def test_tables_and_counts_of_odd_parts(odd):
     for name in TABLE:
         with pytest.raises(DataError):
@@ -29,7 +29,7 @@ def test_tables_and_counts_of_odd_parts(odd):
     assert gw.PairTables(**parts).n_rows == Table(**TABLE).n_rows
 
 
-@pytest.mark.parametrize("odd", [*ODD, np.zeros((2, 3))], ids=str)
+@pytest.mark.parametrize("odd", [*ODD, np.zeros((2, 3))], ids=lambda odd: type(odd).__name__)
 def test_methods_of_networks_given_what_they_do_not_take(odd):
     model = gw.PairwiseMRF({"a": [0, 1], "b": [0, 1]})
     for method in (model.log_conditionals, model.log_probabilities):
