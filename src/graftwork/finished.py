@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,7 +15,6 @@ import numpy as np
 from graftwork.version import __version__
 
 T = TypeVar("T")
-_PLAIN = str | bytes | int | float | complex | None | np.generic | np.random.SeedSequence
 
 
 def read_part(path: Path, stamp: str) -> dict[str, Any] | None:
@@ -41,11 +39,16 @@ def write_part(path: Path, stamp: str, record: Mapping[str, Any]) -> None:
 
 
 def stamp_of(*settings: Any) -> str:
-    """Return a short text that is another one for other settings, data or versions."""
-    known = hashlib.sha256()
-    for word in _words((__version__, *settings)):
-        known.update(word + b"\0")
-    return known.hexdigest()[:16]
+    """Return a short text that is another one for other settings, data or versions.
+
+    A function of the user's may be another one next time: such a text is never the same again.
+    """
+    from joblib import hash as digest
+
+    try:
+        return str(digest((__version__, *settings)))
+    except Exception:  # it cannot be compared with anything
+        return secrets.token_hex(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +98,3 @@ def _with_arrays(value: dict[str, Any]) -> Any:
     if value.keys() != {"dtype", "shape", "values"}:
         return value
     return np.array(value["values"], dtype=value["dtype"]).reshape(value["shape"])
-
-
-def _words(value: Any) -> Iterator[bytes]:
-    """Yield a value's parts as bytes, in order."""
-    yield type(value).__name__.encode()
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        yield repr((value.dtype.str, value.shape)).encode()
-        yield hashlib.sha256(np.ascontiguousarray(value).tobytes()).digest()
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield field.name.encode()
-            yield from _words(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield from (*_words(name), *_words(each))
-    elif isinstance(value, set | frozenset):
-        yield from sorted(b"\0".join(_words(each)) for each in value)
-    elif isinstance(value, tuple | list | np.ndarray):
-        yield str(len(value)).encode()
-        for each in value:
-            yield from _words(each)
-    elif isinstance(value, _PLAIN):
-        yield repr(value).encode()
-    else:  # a function, perhaps: nobody knows whether it is the same
-        yield secrets.token_bytes()

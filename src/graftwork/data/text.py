@@ -28,6 +28,8 @@ _CHUNK_CELLS = 1_000_000
 _HEADER_ROWS = 1_000
 # Cells of the first row that do not recur within this many rows are not states.
 _SEVERAL_ROWS = 5
+# From so many rows on, a state that comes up in the first alone is odd.
+_MANY_ROWS = 30
 # Numbers, and cells of a later row, are titles only if that many stand out from their columns; such
 # rows are looked for among the first few, and compared with some below.
 _OUTSTANDING = 2
@@ -121,18 +123,19 @@ def _stands_out(cell: str, column: Iterable[str]) -> bool | None:
 def _check_lower(rows: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
     """Refuse a table that has titles or units in one of its first lines below the first.
 
-    Every cell of such a row stands out from those below it, as far as they tell.
+    No cell of such a row is a number, each is unlike those below it, and some are above numbers or
+    there are many rows: the first of a few rows may well have states of its own.
     """
     for k, row in enumerate(rows[:_TITLE_ROWS]):
         below = rows[k + 1 : k + 1 + _COMPARED_ROWS]
         if len(below) < _SEVERAL_ROWS or not all(row):
             continue
-        found = []
-        for cell, column in zip(row, zip(*below, strict=False), strict=False):
-            found.append(_stands_out(cell, column))
-            if found[-1] is False:
-                break
-        if False not in found and found.count(True) >= _OUTSTANDING:
+        columns = list(zip(*below, strict=False))
+        found = [_stands_out(cell, column) for cell, column in zip(row, columns, strict=False)]
+        texts = not any(map(is_number, row))
+        above_numbers = texts and any(all(map(is_number, column)) for column in columns)
+        sure = above_numbers or (texts and len(below) >= _MANY_ROWS)
+        if sure and False not in found and found.count(True) >= _OUTSTANDING:
             raise DataError(
                 f"line {lines[k]} seems to hold titles or units ({listing(row, 3)}), as its cells "
                 "come up nowhere below: delete that line, or those above it if it has the titles; "
